@@ -1,0 +1,60 @@
+# Everything a newcomer needs is `make up` and `make test`; `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+MODELS_BIN := .venv-models/bin
+LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help up down test test-models check format faults bench-door lock lock-neo4j
+
+help: ## This list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+up: ## Install and start everything (DETACH=1 returns when all is ready)
+	@$(PYTHON) ops/bootstrap.py local
+	@$(BIN)/pentimento up $(if $(DETACH),--detach)
+
+down: ## Stop everything `make up` started
+	@if [ -x $(BIN)/pentimento ]; then $(BIN)/pentimento down; else echo "Nothing is installed here, so nothing runs."; fi
+
+test: ## Install what the tests need and run them (ARGS="-k night" to choose)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	@$(BIN)/python -m pytest -m "not models" $(ARGS)
+
+test-models: ## Test the sentence-transformers path with real weights (installs torch, about 5 GB)
+	@$(PYTHON) ops/bootstrap.py models --venv .venv-models
+	@$(MODELS_BIN)/pentimento install --only model
+	@$(MODELS_BIN)/python -m pytest -m models $(ARGS)
+
+check: ## Format, lint, types, import contracts, tests
+	@$(PYTHON) ops/bootstrap.py dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	@$(MAKE) test
+
+format: ## Lay the code out and mend what lint can mend
+	@$(PYTHON) ops/bootstrap.py dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+faults: ## Kill every process in turn under load, many rounds (ROUNDS=10)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	PENTIMENTO_FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults -s
+
+bench-door: ## What a request costs beside a bare round trip (needs nothing running)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	@$(BIN)/python -m bench.door $(ARGS)
+
+lock: ## Choose the newest versions again and write requirements/*.txt
+	$(LOCK) --upgrade --extra local --extra models --group dev -o requirements/models.txt
+	$(LOCK) -c requirements/models.txt --extra local --group dev -o requirements/dev.txt
+	$(LOCK) -c requirements/models.txt --extra local -o requirements/local.txt
+	$(LOCK) -c requirements/models.txt -o requirements/server.txt
+
+lock-neo4j: ## Resolve ops/jars/jgo.toml again, with a checksum for each jar
+	cd ops/jars && ../../$(BIN)/jgo lock

@@ -1,0 +1,137 @@
+"""The wiring: what is opened at start, handed to routes, and closed at the end."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import structlog
+from litestar import Litestar, Request, Router
+from litestar.di import Provide
+from litestar.middleware import DefineMiddleware
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
+from litestar.openapi.spec import Components, License, SecurityScheme
+from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
+
+from api.auth import Authentication
+from api.clock import ClockController
+from api.envelope import Door
+from api.errors import HANDLERS
+from api.health import HealthController
+from api.instances import InstanceController
+from api.keys import KeyController
+from api.personas import PersonaController
+from engine.broker import open_broker
+from engine.clock import open_clock
+from engine.embedding import Embedder, claim_model, open_embedder
+from engine.errors import EngineError, Unavailable
+from engine.graph import Graph
+from engine.keys import KeyRing
+from engine.logs import set_up_logs
+from engine.migrations import migrate
+from engine.models import Caller
+from engine.settings import Settings
+from engine.version import VERSION
+
+PREPARE_AGAIN = 1.0  # seconds between two tries while Neo4j is away
+
+log = structlog.get_logger("api")
+
+
+def create_app(settings: Settings | None = None) -> Door:
+    """The whole API over one graph and one broker."""
+    settings = settings or Settings()
+    set_up_logs(settings)
+    graph = Graph.open(settings)
+    redis = open_broker(settings.redis_url or "redis://127.0.0.1:6379/0")
+    embedder = open_embedder(settings)
+    keys = KeyRing(graph, seconds=settings.key_cache_seconds)
+    clock = open_clock(settings, graph)
+
+    @contextlib.asynccontextmanager
+    async def opened(app: Litestar) -> AsyncIterator[None]:
+        app.state.key_ring = keys
+        preparing = asyncio.create_task(prepare(graph, embedder))
+        try:
+            yield
+        finally:
+            preparing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await preparing
+            embedder.close()
+            await redis.aclose()
+            await graph.close()
+
+    controllers: list[Any] = [
+        HealthController,
+        PersonaController,
+        InstanceController,
+        KeyController,
+    ]
+    if settings.clock == "movable":
+        controllers.append(ClockController)
+    metrics = PrometheusConfig(app_name="pentimento", prefix="pentimento", group_path=True)
+    return Door(
+        route_handlers=[Router("/api", route_handlers=controllers), MetricsController],
+        lifespan=[opened],
+        dependencies={
+            "settings": Provide(lambda: settings, use_cache=True, sync_to_thread=False),
+            "graph": Provide(lambda: graph, use_cache=True, sync_to_thread=False),
+            "redis": Provide(lambda: redis, use_cache=True, sync_to_thread=False),
+            "embedder": Provide(lambda: embedder, use_cache=True, sync_to_thread=False),
+            "keys": Provide(lambda: keys, use_cache=True, sync_to_thread=False),
+            "clock": Provide(lambda: clock, use_cache=True, sync_to_thread=False),
+            "caller": Provide(the_caller, sync_to_thread=False),
+        },
+        middleware=[
+            metrics.middleware,
+            DefineMiddleware(Authentication, exclude="^/schema", exclude_from_auth_key="open"),
+        ],
+        exception_handlers=HANDLERS,  # type: ignore[arg-type]
+        logging_config=None,  # engine.logs has set it up
+        request_max_body_size=settings.max_body_bytes,
+        openapi_config=OpenAPIConfig(
+            title="Pentimento",
+            version=VERSION,
+            description="A memory engine for AI personas that forgets well.",
+            license=License(name="Apache-2.0", identifier="Apache-2.0"),
+            path="/schema",
+            render_plugins=[JsonRenderPlugin(path=["/", "/openapi.json"]), YamlRenderPlugin()],
+            use_handler_docstrings=True,
+            components=Components(
+                security_schemes={
+                    "api_key": SecurityScheme(
+                        type="http", scheme="bearer", description="An API key of the tenant."
+                    )
+                }
+            ),
+            security=[{"api_key": []}],
+        ),
+    )
+
+
+class MetricsController(PrometheusController):
+    opt = {"open": True}  # noqa: RUF012
+    include_in_schema = False
+
+
+def the_caller(request: Request[Caller, Any, Any]) -> Caller:
+    return request.user
+
+
+async def prepare(graph: Graph, embedder: Embedder) -> None:
+    """Bring the graph to this version, however long Neo4j takes to come up."""
+    while True:
+        try:
+            applied = await migrate(graph)
+            await claim_model(graph, embedder)
+        except Unavailable as error:
+            log.warning("graph_not_ready", why=str(error))
+            await asyncio.sleep(PREPARE_AGAIN)
+        except EngineError as error:
+            log.error("graph_refused", why=str(error))
+            return
+        else:
+            log.info("graph_ready", applied=applied)
+            return

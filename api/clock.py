@@ -1,0 +1,41 @@
+"""/api/clock, which exists only where the clock can be moved"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from litestar import Controller, get, put
+from litestar.di import NamedDependency
+
+from api.auth import only
+from api.errors import problems
+from api.wire import ClockSetting, like
+from engine.clock import Clock, MovableClock
+from engine.graph import Graph
+from engine.models import Role
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """What time it is for the engine."""
+
+    now: datetime
+
+
+class ClockController(Controller):
+    path = "/clock"
+    tags = ("clock",)
+
+    @get(responses=problems())
+    async def read(self, clock: NamedDependency[Clock]) -> ClockReading:
+        """The engine's time."""
+        return ClockReading(await clock.now())
+
+    @put(guards=[only(Role.ADMIN)], responses=problems(413))
+    async def move(
+        self,
+        data: Annotated[ClockSetting, like(now="2027-01-01T03:00:00Z")],
+        graph: NamedDependency[Graph],
+    ) -> ClockReading:
+        """Set the engine's time, from where it runs on; null gives it back to the real one."""
+        return ClockReading(await MovableClock(graph).move(data.now))

@@ -1,0 +1,102 @@
+"""/api/instances and their members"""
+
+from typing import Annotated
+
+from litestar import Controller, delete, get, post, put
+from litestar.di import NamedDependency
+
+from api.auth import only
+from api.errors import problems
+from api.wire import Cursor, Limit, Membership, NewInstance, NewUserId, PathId, like
+from engine.clock import Clock
+from engine.graph import Graph
+from engine.instances import (
+    add_instance,
+    get_instance,
+    list_instances,
+    list_members,
+    put_member,
+    remove_member,
+)
+from engine.models import Caller, Instance, Member, Page, Role, new_id
+
+
+class InstanceController(Controller):
+    path = "/instances"
+    tags = ("instances",)
+
+    @post(guards=[only(Role.ADMIN)], responses=problems(409, 413))
+    async def add(
+        self,
+        data: Annotated[NewInstance, like(id="studio", name="Studio")],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Instance:
+        """Make an instance. Sending the same id and content again finds the first."""
+        instance = Instance(data.id or new_id(), data.name, await clock.now())
+        return await add_instance(graph, caller.tenant_id, instance)
+
+    @get(responses=problems())
+    async def page(
+        self,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Instance]:
+        """The tenant's instances; for a user, those they are a member of."""
+        return await list_instances(graph, caller, cursor=cursor, limit=limit)
+
+    @get("/{instance_id:str}", responses=problems(404))
+    async def one(
+        self, instance_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> Instance:
+        """One instance; for a user who is no member, it does not exist."""
+        return await get_instance(graph, caller, instance_id)
+
+    @get("/{instance_id:str}/members", responses=problems(404))
+    async def members(
+        self,
+        instance_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Member]:
+        """Who is in an instance."""
+        return await list_members(graph, caller, instance_id, cursor=cursor, limit=limit)
+
+    @put(
+        "/{instance_id:str}/members/{user_id:str}",
+        guards=[only(Role.ADMIN)],
+        responses=problems(404, 413),
+    )
+    async def admit(
+        self,
+        instance_id: PathId,
+        user_id: NewUserId,
+        data: Annotated[Membership, like(role="member")],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Member:
+        """Let a user in, or change what they are there."""
+        return await put_member(
+            graph, caller.tenant_id, instance_id, user_id, role=data.role, now=await clock.now()
+        )
+
+    @delete(
+        "/{instance_id:str}/members/{user_id:str}",
+        guards=[only(Role.ADMIN)],
+        responses=problems(404),
+    )
+    async def dismiss(
+        self,
+        instance_id: PathId,
+        user_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+    ) -> None:
+        """End a membership."""
+        await remove_member(graph, caller.tenant_id, instance_id, user_id)

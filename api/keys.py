@@ -1,0 +1,82 @@
+"""/api/keys"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from litestar import Controller, delete, get, post
+from litestar.di import NamedDependency
+
+from api.auth import only
+from api.errors import problems
+from api.wire import Cursor, Limit, NewKey, PathId, Rotation, like
+from engine.graph import Graph
+from engine.keys import KeyRing, issue_key, list_keys, revoke_key, rotate_key
+from engine.models import ApiKey, Caller, IssuedKey, Page, Role
+
+
+class KeyController(Controller):
+    """Keys live in real time, whatever time an admin has set for the engine."""
+
+    path = "/keys"
+    tags = ("keys",)
+    guards = (only(Role.ADMIN),)
+
+    @post(responses=problems(413))
+    async def issue(
+        self,
+        data: Annotated[NewKey, like(name="chat backend", role="runtime")],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+    ) -> IssuedKey:
+        """Make a key. Its text is in this answer and nowhere else."""
+        return await issue_key(
+            graph,
+            caller.tenant_id,
+            name=data.name,
+            role=data.role,
+            expires_at=data.expires_at,
+            now=datetime.now(UTC),
+        )
+
+    @get(responses=problems())
+    async def page(
+        self,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[ApiKey]:
+        """The tenant's keys, revoked ones included, without their text."""
+        return await list_keys(graph, caller.tenant_id, cursor=cursor, limit=limit)
+
+    @post("/{key_id:str}/rotate", status_code=200, responses=problems(404, 413))
+    async def rotate(
+        self,
+        key_id: PathId,
+        data: Annotated[Rotation, like(grace_seconds=3600)],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        keys: NamedDependency[KeyRing],
+    ) -> IssuedKey:
+        """Give a key a new text; the old one stays good for `grace_seconds`."""
+        issued = await rotate_key(
+            graph,
+            caller.tenant_id,
+            key_id,
+            now=datetime.now(UTC),
+            grace=timedelta(seconds=data.grace_seconds),
+        )
+        keys.forget(key_id)
+        return issued
+
+    @delete("/{key_id:str}", responses=problems(404, 409))
+    async def revoke(
+        self,
+        key_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        keys: NamedDependency[KeyRing],
+    ) -> None:
+        """End a key for good."""
+        await revoke_key(graph, caller.tenant_id, key_id, now=datetime.now(UTC))
+        keys.forget(key_id)

@@ -1,0 +1,93 @@
+"""/api/personas"""
+
+from dataclasses import replace
+from typing import Annotated
+
+import msgspec
+from litestar import Controller, get, patch, post
+from litestar.di import NamedDependency
+
+from api.auth import only
+from api.errors import problems
+from api.wire import Cursor, Limit, NewPersona, PathId, PersonaChanges, like
+from engine.clock import Clock
+from engine.graph import Graph
+from engine.models import Caller, Page, Persona, Role, new_id
+from engine.personas import add_persona, change_persona, get_persona, list_personas
+from engine.settings import Settings
+
+
+class PersonaController(Controller):
+    path = "/personas"
+    tags = ("personas",)
+
+    @post(guards=[only(Role.ADMIN)], responses=problems(409, 413))
+    async def add(
+        self,
+        data: Annotated[
+            NewPersona,
+            like(id="ada", name="Ada", tone="warm", time_zone="Europe/Lisbon", identity="You are…"),
+        ],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Persona:
+        """Make a persona. Sending the same id and content again finds the first."""
+        now = await clock.now()
+        persona = Persona(
+            id=data.id or new_id(),
+            name=data.name,
+            identity=data.identity,
+            tone=data.tone,
+            time_zone=data.time_zone,
+            created_at=now,
+            updated_at=now,
+        )
+        return await add_persona(
+            graph, caller.tenant_id, persona, consolidate_at=settings.consolidate_at
+        )
+
+    @get(responses=problems())
+    async def page(
+        self,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Persona]:
+        """The tenant's personas, by id."""
+        found = await list_personas(graph, caller.tenant_id, cursor=cursor, limit=limit)
+        return replace(found, items=[as_seen(persona, caller) for persona in found.items])
+
+    @get("/{persona_id:str}", responses=problems(404))
+    async def one(
+        self, persona_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> Persona:
+        """One persona."""
+        return as_seen(await get_persona(graph, caller.tenant_id, persona_id), caller)
+
+    @patch("/{persona_id:str}", guards=[only(Role.ADMIN)], responses=problems(404, 413))
+    async def change(
+        self,
+        persona_id: PathId,
+        data: Annotated[PersonaChanges, like(tone="playful")],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Persona:
+        """Change what is sent of a persona, and nothing else."""
+        return await change_persona(
+            graph,
+            caller.tenant_id,
+            persona_id,
+            msgspec.to_builtins(data),
+            now=await clock.now(),
+            consolidate_at=settings.consolidate_at,
+        )
+
+
+def as_seen(persona: Persona, caller: Caller) -> Persona:
+    """People meet the persona; what it is told about itself is between it and its makers."""
+    return replace(persona, identity=None) if caller.role is Role.USER else persona

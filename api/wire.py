@@ -1,0 +1,79 @@
+"""What callers send, and how far each part of it may go."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from litestar.openapi.spec import Example
+from litestar.params import BodyKwarg, PathParameter, QueryParameter
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from api.auth import ID_PATTERN
+from engine.models import MemberRole, Role, Tone
+
+Id = Annotated[
+    str,
+    Meta(
+        pattern=ID_PATTERN,
+        max_length=128,
+        description="Chosen by the caller and unique in the tenant; made up when left out.",
+    ),
+]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Identity = Annotated[
+    str, Meta(max_length=20_000, description="Who the persona is: the first layer of its context.")
+]
+TimeZone = Annotated[str, Meta(min_length=1, max_length=64, description="An IANA time zone.")]
+
+PathId = Annotated[str, PathParameter(max_length=128)]
+NewUserId = Annotated[str, PathParameter(max_length=128, pattern=ID_PATTERN)]
+Limit = Annotated[int, QueryParameter(ge=1, le=500, description="Items on a page.")]
+Cursor = Annotated[
+    str | None, QueryParameter(max_length=512, description="`next_cursor` of the page before.")
+]
+
+
+def like(**example: Any) -> BodyKwarg:
+    """A JSON body, with an example for the OpenAPI document."""
+    return BodyKwarg(examples=[Example(value=example)])
+
+
+class Body(Struct, frozen=True, forbid_unknown_fields=True):
+    """A request body. A field it does not have is a mistake that is told, not passed over."""
+
+
+class NewPersona(Body, frozen=True):
+    name: Name
+    id: Id | None = None
+    identity: Identity | None = None
+    tone: Tone = Tone.PLAIN
+    time_zone: TimeZone = "UTC"
+
+
+class PersonaChanges(Body, frozen=True):
+    name: Name | UnsetType = UNSET
+    identity: Identity | None | UnsetType = UNSET
+    tone: Tone | UnsetType = UNSET
+    time_zone: TimeZone | UnsetType = UNSET
+
+
+class NewInstance(Body, frozen=True):
+    name: Name
+    id: Id | None = None
+
+
+class Membership(Body, frozen=True):
+    role: MemberRole = MemberRole.MEMBER
+
+
+class NewKey(Body, frozen=True):
+    name: Name
+    role: Role
+    expires_at: Annotated[datetime, Meta(tz=True)] | None = None
+
+
+class Rotation(Body, frozen=True):
+    grace_seconds: Annotated[int, Meta(ge=0, le=7 * 86_400)] = 0
+
+
+class ClockSetting(Body, frozen=True):
+    now: Annotated[datetime, Meta(tz=True)] | None

@@ -1,0 +1,13 @@
+// Remember which model makes this graph's vectors. The first to say so decides.
+//
+// $model       string
+// $dimensions  integer
+//
+// Returns model, dimensions: the ones remembered.
+CYPHER 25
+MERGE (embedding:EmbeddingModel {id: 'current'})
+  ON CREATE SET
+    embedding.name = $model,
+    embedding.dimensions = $dimensions,
+    embedding.claimed_at = datetime()
+RETURN embedding.name AS model, embedding.dimensions AS dimensions

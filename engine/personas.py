@@ -1,0 +1,84 @@
+"""Personas: whose memory this is."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from engine.errors import IdTaken, NotFound, PersonaNotFound
+from engine.graph import Graph, Row
+from engine.hours import checked_time_zone, next_night
+from engine.models import Page, Persona, Tone
+from engine.paging import after, page
+
+
+async def add_persona(
+    graph: Graph, tenant_id: str, persona: Persona, *, consolidate_at: str
+) -> Persona:
+    """Make a persona. Asking again with the same id and content finds the first."""
+    checked_time_zone(persona.time_zone)
+    found = await graph.write(
+        "personas/add_persona",
+        tenant_id=tenant_id,
+        persona={
+            "id": persona.id,
+            "name": persona.name,
+            "identity": persona.identity,
+            "tone": persona.tone.value,
+            "time_zone": persona.time_zone,
+            "created_at": persona.created_at,
+            "updated_at": persona.updated_at,
+            "next_night_at": next_night(persona.created_at, persona.time_zone, consolidate_at),
+        },
+    )
+    if not found:
+        raise NotFound(f"No tenant {tenant_id!r}.")
+    stored = as_persona(found[0])
+    made = replace(persona, created_at=stored.created_at, updated_at=stored.updated_at)
+    if stored != made:
+        raise IdTaken("persona", persona.id)
+    return stored
+
+
+async def get_persona(graph: Graph, tenant_id: str, persona_id: str) -> Persona:
+    found = await graph.read("personas/get_persona", tenant_id=tenant_id, persona_id=persona_id)
+    if not found:
+        raise PersonaNotFound(persona_id)
+    return as_persona(found[0])
+
+
+async def list_personas(
+    graph: Graph, tenant_id: str, *, cursor: str | None = None, limit: int
+) -> Page[Persona]:
+    rows = await graph.read(
+        "personas/list_personas", tenant_id=tenant_id, after=after(cursor), limit=limit + 1
+    )
+    return page([as_persona(row) for row in rows], limit, lambda persona: persona.id)
+
+
+async def change_persona(
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    changes: dict[str, Any],
+    *,
+    now: datetime,
+    consolidate_at: str,
+) -> Persona:
+    """Change what is named of a persona. A new time zone moves its next night."""
+    if not changes:
+        return await get_persona(graph, tenant_id, persona_id)
+    stored = {**changes, "updated_at": now}
+    if "time_zone" in changes:
+        time_zone = checked_time_zone(changes["time_zone"])
+        stored["next_night_at"] = next_night(now, time_zone, consolidate_at)
+    found = await graph.write(
+        "personas/change_persona", tenant_id=tenant_id, persona_id=persona_id, changes=stored
+    )
+    if not found:
+        raise PersonaNotFound(persona_id)
+    return as_persona(found[0])
+
+
+def as_persona(row: Row) -> Persona:
+    stored = row["persona"]
+    return Persona(**{**stored, "tone": Tone(stored["tone"])})

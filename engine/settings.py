@@ -1,0 +1,59 @@
+"""What can be set from outside: environment variables with the prefix PENTIMENTO_, or `.env`."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+class Settings(BaseSettings):
+    """Read once, at a door, and passed inward."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PENTIMENTO_", env_file=".env", extra="ignore", frozen=True
+    )
+
+    home: Path = Path(".pentimento")  # the local stack's data, logs, jars and models
+
+    # The graph. Without a URI `pentimento up` starts a Neo4j of its own.
+    neo4j_uri: str | None = None  # bolt://, neo4j:// (a cluster) or neo4j+s:// (Aura)
+    neo4j_user: str = "neo4j"
+    neo4j_password: SecretStr = SecretStr("")
+    neo4j_database: str = "neo4j"
+    neo4j_patience: float = Field(default=5.0, gt=0, le=7)  # seconds of retrying before a 503
+    neo4j_pool_size: int = Field(default=100, ge=1)
+    neo4j_heap: str = "1g"  # of the Neo4j that `pentimento up` starts
+    neo4j_page_cache: str = "512m"
+
+    # The broker. Without a URL `pentimento up` starts a Redis of its own.
+    redis_url: str | None = None
+
+    # The HTTP door.
+    api_host: str = "127.0.0.1"
+    api_port: int = Field(default=8700, ge=0, le=65535)  # `pentimento up` takes a free one near it
+    max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
+    shutdown_seconds: int = Field(default=10, ge=1)  # how long a stop waits for open requests
+    key_cache_seconds: float = Field(default=5.0, ge=0)  # how late another process sees a revoke
+    log_format: Literal["json", "console"] = "json"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    # Time. `movable` opens PUT /api/clock to admins: for simulations and tests only.
+    clock: Literal["system", "movable"] = "system"
+
+    # Meaning.
+    embedder: Literal["onnx", "sentence-transformers", "remote"] = "onnx"
+    embedding_model: str = DEFAULT_MODEL
+    embedding_url: str | None = None  # of an OpenAI-compatible service, for `remote`
+    embedding_api_key: SecretStr = SecretStr("")
+    embedding_dimensions: int = Field(default=384, ge=1, le=4096)
+    embedding_cache: int = Field(default=4096, ge=0)  # query embeddings kept in each process
+
+    # Jobs.
+    job_soft_seconds: int = Field(default=600, ge=1)  # then a job is asked to stop
+    job_hard_seconds: int = Field(default=660, ge=1)  # then its process is ended
+    job_retries: int = Field(default=8, ge=0)  # with backoff, while the graph is away
+    worker_processes: int = Field(default=1, ge=1)
+    consolidate_at: str = Field(default="03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$")  # local time

@@ -1,0 +1,293 @@
+"""The `pentimento` command."""
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+from rich.console import Console
+
+from engine.clock import open_clock
+from engine.errors import EngineError
+from engine.graph import Graph
+from engine.keys import issue_key
+from engine.logs import set_up_logs
+from engine.migrations import migrate
+from engine.models import Role
+from engine.nights import run_night
+from engine.settings import Settings
+from engine.tenants import add_tenant, list_tenants
+from ops.demo import PERSONA, TENANT, prepare_demo
+from ops.doctor import examine
+from ops.install import FetchFailed, install_model, install_neo4j
+from ops.stack import Home, Stack, StackFailed, start, stop, tails, wait_until_ready
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    help="A memory engine for AI personas that forgets well.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+tenant = typer.Typer(help="Tenants, and their first keys.", no_args_is_help=True)
+app.add_typer(tenant, name="tenant")
+console = Console(highlight=False)
+
+
+def here() -> tuple[Home, Settings]:
+    settings = Settings()
+    return Home(settings.home), settings
+
+
+def inside() -> Settings:
+    """The settings of the stack that runs here; without one, those of the environment."""
+    home, settings = here()
+    running = home.running()
+    if running is None:
+        return settings
+    mine = {key.removeprefix("PENTIMENTO_").lower(): v for key, v in running.environment().items()}
+    return settings.model_validate({**settings.model_dump(), **mine})
+
+
+def with_graph(work: Callable[[Graph, Settings], Awaitable[T]]) -> T:
+    """Run one piece of engine work, and tell a refusal as a sentence."""
+    settings = inside()
+
+    async def opened() -> T:
+        graph = Graph.open(settings)
+        try:
+            return await work(graph, settings)
+        finally:
+            await graph.close()
+
+    try:
+        return asyncio.run(opened())
+    except EngineError as refusal:
+        fail(str(refusal))
+
+
+def fail(why: str) -> NoReturn:
+    console.print(why, style="red", markup=False)
+    raise typer.Exit(1)
+
+
+@app.command()
+def up(
+    detach: Annotated[bool, typer.Option(help="Return when all is ready.")] = False,
+) -> None:
+    """Install what is missing, start everything, and say what runs where."""
+    home, settings = here()
+    running = home.running()
+    if running:
+        console.print("Running already.")
+        show(home, running)
+        return
+    install()
+    started = time.monotonic()
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupted)
+    signal.signal(signal.SIGHUP, interrupted)
+    try:
+        stack = start(home, settings, console.print)
+        key = asyncio.run(prepare_demo(inside(), home.secrets().get("api_key")))
+        home.keep_secret("api_key", key)
+        stack = replace(stack, api_key=key)
+        home.remember(stack)
+        wait_until_ready(home, stack, console.print)
+        console.print(f"Ready after {time.monotonic() - started:.0f} s.\n")
+        show(home, stack)
+        if not detach:
+            stay(home, stack)
+    except (StackFailed, EngineError, LookupError) as error:
+        stop(home)
+        fail(f"{error}\n{tails(home) if isinstance(error, EngineError) else ''}")
+    except KeyboardInterrupt:
+        console.print("\nStopping ...")
+        stop(home)
+
+
+def stay(home: Home, stack: Stack) -> None:
+    """Keep the terminal until Ctrl-C, and tell of every restart."""
+    console.print("[dim]Ctrl-C stops everything.[/dim]")
+    pids = {process["name"]: process["pid"] for process in home.processes(stack)}
+    while home.running():
+        time.sleep(1)
+        for process in home.processes(stack):
+            name, pid = process["name"], process["pid"]
+            if pid and pid != pids[name]:
+                console.print(f"{datetime.now(UTC):%H:%M:%S} {name} had died and was restarted.")
+                pids[name] = pid
+
+
+def show(home: Home, stack: Stack) -> None:
+    """One screen: what runs where, the key, and a call that works when pasted."""
+    lines = {
+        "API": f"{stack.api_url}/api, its OpenAPI document at {stack.api_url}/schema",
+        "Browser": stack.browser_url or "the one of your own Neo4j",
+        "Neo4j": f"{stack.neo4j_uri}, user {stack.neo4j_user}, password {stack.neo4j_password}",
+        "Redis": stack.redis_url.rpartition("@")[2],
+        "Logs": home.logs,
+        "Demo": f"tenant {TENANT!r}, persona {PERSONA!r}",
+        "Admin key": stack.api_key,
+    }
+    for name, line in lines.items():
+        console.print(f"{name:<10} {line}", soft_wrap=True, markup=False)
+    header = f"-H 'Authorization: Bearer {stack.api_key}'"
+    console.print("\nTry it:\n")
+    console.print(f"curl -s {header} {stack.api_url}/api/personas/{PERSONA}\n", soft_wrap=True)
+
+
+@app.command()
+def down() -> None:
+    """Stop everything `up` started."""
+    home, _ = here()
+    console.print("Stopped." if stop(home) else "Nothing was running.")
+
+
+@app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """What runs where."""
+    home, _ = here()
+    stack = home.running()
+    if stack is None:
+        fail("Not running. Start it with `make up` or `pentimento up`.")
+    processes = home.processes(stack)
+    if as_json:
+        told = asdict(stack)
+        names = ("api_url", "neo4j_uri", "neo4j_user", "neo4j_password", "browser_url", "redis_url")
+        report = {name: told[name] for name in (*names, "api_key")}
+        sys.stdout.write(json.dumps({**report, "processes": processes}, indent=2) + "\n")
+        return
+    show(home, stack)
+    for process in processes:
+        console.print(f"{process['name']:<8} {process['state']:<10} pid {process['pid']}")
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is missing or broken, and how to mend it."""
+    home, settings = here()
+    broken = 0
+    for finding in examine(home, settings):
+        mark = "[green]ok[/green]    " if finding.ok else "[red]broken[/red]"
+        console.print(f"{mark}  {finding.what:<16} {finding.detail}")
+        if not finding.ok:
+            broken += 1
+            console.print(f"        {'':<16} {finding.mend}", style="yellow")
+    if broken:
+        raise typer.Exit(1)
+
+
+@app.command()
+def install(
+    only: Annotated[str, typer.Option(help="`neo4j` or `model`; both without it.")] = "",
+) -> None:
+    """Fetch Neo4j and the embedding model, checked and side by side."""
+    home, settings = here()
+    try:
+        if only in ("", "neo4j") and settings.neo4j_uri is None:
+            install_neo4j(home.folder, console)
+        if only in ("", "model"):
+            install_model(home.folder, console)
+    except FetchFailed as error:
+        fail(f"{error}\nIt is safe to try again: what is in place stays.")
+
+
+@app.command(name="migrate")
+def migrate_command() -> None:
+    """Bring the graph's schema to this version."""
+
+    async def work(graph: Graph, _: Settings) -> list[str]:
+        return await migrate(graph)
+
+    applied = with_graph(work)
+    for migration in applied:
+        console.print(f"applied {migration}")
+    if not applied:
+        console.print("The schema is up to date.")
+
+
+@app.command()
+def night(
+    persona: Annotated[str, typer.Option(help="The persona's id.")],
+    tenant_id: Annotated[str, typer.Option("--tenant", help="The tenant's id.")] = TENANT,
+    now: Annotated[str, typer.Option(help="Another time than now, as ISO 8601.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")] = False,
+) -> None:
+    """Run a persona's night by hand."""
+    at = parse_time(now) if now else None
+
+    async def work(graph: Graph, settings: Settings) -> Any:
+        return await run_night(
+            graph,
+            tenant_id,
+            persona,
+            now=at or await open_clock(settings, graph).now(),
+            consolidate_at=settings.consolidate_at,
+            started_by="command line",
+            dry_run=dry_run,
+        )
+
+    done = with_graph(work)
+    sentences = {
+        "planned": "would be run",
+        "done": "is over",
+        "done_before": "was over already; nothing was done",
+    }
+    console.print(f"The night of {done.day} of {persona} {sentences[done.state]}.")
+    for stage in done.stages:
+        console.print(f"  {stage}")
+
+
+def parse_time(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        fail(f"{text!r} is not a time such as 2027-01-01T03:00:00+00:00.")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@tenant.command()
+def add(
+    tenant_id: Annotated[str, typer.Argument(metavar="ID")],
+    name: Annotated[str, typer.Option(help="Its readable name.")] = "",
+) -> None:
+    """Make a tenant and print an admin key for it. Again with the same id: another key."""
+
+    async def work(graph: Graph, _: Settings) -> str:
+        now = datetime.now(UTC)
+        await migrate(graph)
+        await add_tenant(graph, tenant_id, name=name or tenant_id, now=now)
+        issued = await issue_key(graph, tenant_id, name="first admin", role=Role.ADMIN, now=now)
+        return issued.api_key
+
+    sys.stdout.write(with_graph(work) + "\n")
+
+
+@tenant.command(name="list")
+def list_command() -> None:
+    """Every tenant."""
+
+    async def work(graph: Graph, _: Settings) -> Any:
+        return await list_tenants(graph)
+
+    for found in with_graph(work):
+        console.print(f"{found.id:<24} {found.name}")
+
+
+@app.callback()
+def prepare() -> None:
+    # Commands speak in sentences; only warnings of the libraries come through as log lines.
+    set_up_logs(Settings(log_format="console", log_level="warning"))

@@ -1,0 +1,58 @@
+"""What a new stack holds: a tenant with an admin key, a workspace, and a persona to talk to."""
+
+from datetime import UTC, datetime
+
+from engine.errors import PersonaNotFound, Unauthenticated
+from engine.graph import Graph
+from engine.instances import add_instance, put_member
+from engine.keys import KeyRing, issue_key
+from engine.migrations import migrate
+from engine.models import Instance, MemberRole, Persona, Role, Tone
+from engine.personas import add_persona, get_persona
+from engine.settings import Settings
+from engine.tenants import add_tenant
+
+TENANT = "demo"
+PERSONA = "ada"
+INSTANCE = "studio"
+USER = "sam"
+
+IDENTITY = """\
+You are Ada, a studio assistant with a dry wit and a long memory. You help a small team of
+painters and restorers keep track of what they said, tried and changed their minds about."""
+
+
+async def prepare_demo(settings: Settings, known_key: str | None) -> str:
+    """Make what is missing of the demo. Returns an admin key: the known one while it is good."""
+    graph = Graph.open(settings)
+    try:
+        await migrate(graph)
+        now = datetime.now(UTC)
+        await add_tenant(graph, TENANT, name="Demo", now=now)
+        await add_demo_persona(graph, settings, now)
+        instance = Instance(INSTANCE, "Studio", now)
+        await add_instance(graph, TENANT, instance)
+        await put_member(graph, TENANT, INSTANCE, USER, role=MemberRole.ADMIN, now=now)
+        return await admin_key(graph, known_key, now)
+    finally:
+        await graph.close()
+
+
+async def add_demo_persona(graph: Graph, settings: Settings, now: datetime) -> None:
+    try:
+        await get_persona(graph, TENANT, PERSONA)  # perhaps changed since: left as it is
+    except PersonaNotFound:
+        ada = Persona(PERSONA, "Ada", Tone.WARM, "UTC", now, now, IDENTITY)
+        await add_persona(graph, TENANT, ada, consolidate_at=settings.consolidate_at)
+
+
+async def admin_key(graph: Graph, known_key: str | None, now: datetime) -> str:
+    if known_key:
+        try:
+            await KeyRing(graph, seconds=0).caller(known_key)
+        except Unauthenticated:
+            pass
+        else:
+            return known_key
+    issued = await issue_key(graph, TENANT, name="demo", role=Role.ADMIN, now=now)
+    return issued.api_key

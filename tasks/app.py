@@ -1,0 +1,68 @@
+"""The Celery app, and the whole timetable."""
+
+import contextlib
+from datetime import timedelta
+from typing import Any
+
+from celery import Celery
+from celery.signals import heartbeat_sent, setup_logging, worker_shutdown
+from redis import Redis
+from redis.exceptions import RedisError
+
+from engine.broker import PATIENCE, lose_worker, see_worker
+from engine.logs import set_up_logs
+from engine.settings import Settings
+
+settings = Settings()
+BROKER = settings.redis_url or "redis://127.0.0.1:6379/0"
+
+app = Celery("pentimento", broker=BROKER, include=["tasks.jobs"])
+app.conf.update(
+    # A job that was taken and not finished is given to another worker. Jobs are safe to run twice.
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    worker_prefetch_multiplier=1,
+    task_soft_time_limit=settings.job_soft_seconds,
+    task_time_limit=settings.job_hard_seconds,
+    # Redis gives a job out again when nobody has finished it for this long.
+    broker_transport_options={"visibility_timeout": settings.job_hard_seconds + 60},
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,  # for ever: a broker that restarts is not the end
+    task_ignore_result=True,
+    task_serializer="json",
+    accept_content=["json"],
+    worker_hijack_root_logger=False,
+    timezone="UTC",
+)
+
+# The timetable. A job that finds nothing to do costs one indexed read.
+app.conf.beat_schedule = {
+    # Nights come at each persona's own hour, so the due ones are looked for through the day.
+    "start nights": {
+        "task": "tasks.jobs.start_nights",
+        "schedule": timedelta(minutes=1),
+        # One that nobody took by the time the next is due would only be done twice.
+        "options": {"expires": 60},
+    },
+}
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]
+def set_up(**_: Any) -> None:
+    set_up_logs(settings)
+
+
+_redis = Redis.from_url(BROKER, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
+
+
+@heartbeat_sent.connect  # type: ignore[untyped-decorator]
+def say_alive(sender: Any, **_: Any) -> None:
+    """Celery's own heartbeat, every 2 s, told where readiness looks for it."""
+    with contextlib.suppress(RedisError):  # while Redis is away nobody can be told
+        see_worker(_redis, sender.eventer.hostname)
+
+
+@worker_shutdown.connect  # type: ignore[untyped-decorator]
+def say_goodbye(sender: Any, **_: Any) -> None:
+    with contextlib.suppress(RedisError):
+        lose_worker(_redis, sender.hostname)

@@ -1,0 +1,44 @@
+"""The jobs: each is one call into the engine, safe to run twice, with strings for arguments."""
+
+import structlog
+
+from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
+from engine.nights import claim_nights, run_night
+from tasks.app import app, settings
+from tasks.process import run
+
+NIGHTS_AT_ONCE = 1000  # sent out by one look; the next look, a minute later, sends the rest
+
+RETRY = {
+    "autoretry_for": (Unavailable,),
+    "retry_backoff": 1,  # seconds, doubling
+    "retry_backoff_max": 120,
+    "retry_jitter": True,
+    "max_retries": settings.job_retries,
+}
+
+log = structlog.get_logger("tasks")
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def start_nights() -> None:
+    """Send out one job for each persona whose night has come."""
+    for tenant_id, persona_id in run(claim_nights, limit=NIGHTS_AT_ONCE):
+        consolidate_persona.delay(tenant_id, persona_id)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def consolidate_persona(tenant_id: str, persona_id: str) -> None:
+    """Run one persona's night."""
+    try:
+        night = run(
+            run_night,
+            tenant_id,
+            persona_id,
+            consolidate_at=settings.consolidate_at,
+            started_by="timetable",
+        )
+    except (NightUnderWay, PersonaNotFound) as nothing_to_do:
+        log.info("night_left_alone", why=type(nothing_to_do).__name__, persona_id=persona_id)
+    else:
+        log.info("night", state=night.state, day=str(night.day), persona_id=persona_id)

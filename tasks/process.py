@@ -1,0 +1,45 @@
+"""What a worker process keeps open between jobs: an event loop, and the graph it belongs to."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from engine.clock import Clock, open_clock
+from engine.graph import Graph
+from engine.migrations import migrate
+from tasks.app import settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    loop: asyncio.AbstractEventLoop
+    graph: Graph
+    clock: Clock
+
+
+@cache
+def process() -> Process:
+    """Opened at a process's first job; a graph that is not ready then fails that job, not this."""
+    graph = Graph.open(settings)
+    return Process(asyncio.new_event_loop(), graph, open_clock(settings, graph))
+
+
+_migrated = False
+
+
+def run(job: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
+    """Run one engine function over this process's graph, with the engine's time as `now`."""
+    here = process()
+
+    async def work() -> T:
+        global _migrated
+        if not _migrated:  # a worker may be up before any API has prepared the graph
+            await migrate(here.graph)
+            _migrated = True
+        return await job(here.graph, *arguments, now=await here.clock.now(), **options)
+
+    return here.loop.run_until_complete(work())
