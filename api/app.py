@@ -22,6 +22,7 @@ from api.health import HealthController
 from api.instances import InstanceController
 from api.keys import KeyController
 from api.personas import PersonaController
+from api.wire import Body, StrictRequest
 from engine.broker import open_broker
 from engine.clock import open_clock
 from engine.embedding import Embedder, claim_model, open_embedder
@@ -72,7 +73,7 @@ def create_app(settings: Settings | None = None) -> Door:
     if settings.clock == "movable":
         controllers.append(ClockController)
     metrics = PrometheusConfig(app_name="pentimento", prefix="pentimento", group_path=True)
-    return Door(
+    app = Door(
         route_handlers=[Router("/api", route_handlers=controllers), MetricsController],
         lifespan=[opened],
         dependencies={
@@ -89,6 +90,7 @@ def create_app(settings: Settings | None = None) -> Door:
             DefineMiddleware(Authentication, exclude="^/schema", exclude_from_auth_key="open"),
         ],
         exception_handlers=HANDLERS,  # type: ignore[arg-type]
+        request_class=StrictRequest,
         logging_config=None,  # engine.logs has set it up
         request_max_body_size=settings.max_body_bytes,
         openapi_config=OpenAPIConfig(
@@ -109,6 +111,16 @@ def create_app(settings: Settings | None = None) -> Door:
             security=[{"api_key": []}],
         ),
     )
+    say_what_is_too_much(app)
+    return app
+
+
+def say_what_is_too_much(app: Door) -> None:
+    """Fields a body does not have are refused; the document has to say so."""
+    schemas = app.openapi_schema.components.schemas or {}
+    for body in Body.__subclasses__():
+        if body.__name__ in schemas:
+            schemas[body.__name__].additional_properties = False
 
 
 class MetricsController(PrometheusController):

@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 
 from api.auth import only
 from api.errors import problems
-from api.wire import ClockSetting, like
+from api.wire import ClockSetting, in_utc, like
 from engine.clock import Clock, MovableClock
 from engine.graph import Graph
 from engine.models import Role
@@ -34,8 +34,8 @@ class ClockController(Controller):
     @put(guards=[only(Role.ADMIN)], responses=problems(413))
     async def move(
         self,
-        data: Annotated[ClockSetting, like(now="2027-01-01T03:00:00Z")],
+        data: Annotated[ClockSetting, in_utc, like(now="2027-01-01T03:00:00Z")],
         graph: NamedDependency[Graph],
     ) -> ClockReading:
         """Set the engine's time, from where it runs on; null gives it back to the real one."""
-        return ClockReading(await MovableClock(graph).move(data.now))
+        return ClockReading(await MovableClock(graph).move(in_utc(data.now)))

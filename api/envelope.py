@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 from litestar import Litestar
 from litestar.datastructures import Headers, MutableScopeHeaders
+from litestar.routes import HTTPRoute
 from litestar.types import HTTPScope, Message, Receive, Scope, Send
 
 from engine.graph import causal_chain
@@ -35,6 +36,17 @@ class Door(Litestar):
             return
         await self._answer(scope, receive, send)
 
+    def _allowed(self, scope: HTTPScope) -> str:
+        """The methods of a path. Litestar's own list holds those of the last handler alone."""
+        template = scope.get("path_template")
+        methods = {
+            method
+            for route in self.routes
+            if isinstance(route, HTTPRoute) and route.path_format == template
+            for method in route.methods
+        }
+        return ", ".join(sorted(methods))
+
     async def _answer(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers = Headers.from_scope(scope)
@@ -57,6 +69,8 @@ class Door(Litestar):
                     status = message["status"]
                     added = MutableScopeHeaders(message)
                     added[REQUEST_ID] = given
+                    if "Allow" in added:
+                        added["Allow"] = self._allowed(scope)
                     if seen:
                         added[BOOKMARK] = ",".join(sorted(seen))
                 await send(message)

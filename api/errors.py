@@ -115,6 +115,8 @@ def refuse(request: Request[Any, Any, Any], error: EngineError) -> Response[Prob
 
 def refuse_http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
     """The request never reached the engine: no such route, wrong method, a body that is not one."""
+    if error.status_code >= 500:
+        return fail(request, error)
     phrase = HTTPStatus(error.status_code).phrase
     found = error.extra if isinstance(error.extra, list) else []
     fields = [

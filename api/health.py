@@ -24,7 +24,7 @@ class Health:
 class HealthController(Controller):
     tags = ("health",)
     opt = {"open": True}  # noqa: RUF012  Litestar's own way of saying it
-    security = ()
+    security = ({},)
 
     @get("/health")
     async def health(self) -> Health:

@@ -8,7 +8,7 @@ from litestar.di import NamedDependency
 
 from api.auth import only
 from api.errors import problems
-from api.wire import Cursor, Limit, NewKey, PathId, Rotation, like
+from api.wire import Cursor, Limit, NewKey, PathId, Rotation, in_utc, like
 from engine.graph import Graph
 from engine.keys import KeyRing, issue_key, list_keys, revoke_key, rotate_key
 from engine.models import ApiKey, Caller, IssuedKey, Page, Role
@@ -34,7 +34,7 @@ class KeyController(Controller):
             caller.tenant_id,
             name=data.name,
             role=data.role,
-            expires_at=data.expires_at,
+            expires_at=in_utc(data.expires_at),
             now=datetime.now(UTC),
         )
 
@@ -53,7 +53,7 @@ class KeyController(Controller):
     async def rotate(
         self,
         key_id: PathId,
-        data: Annotated[Rotation, like(grace_seconds=3600)],
+        data: Annotated[Rotation, in_utc, like(grace_seconds=3600)],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         keys: NamedDependency[KeyRing],

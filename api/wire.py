@@ -1,13 +1,17 @@
 """What callers send, and how far each part of it may go."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
+import msgspec
+from litestar import Request
+from litestar.exceptions import ClientException, ValidationException
 from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.auth import ID_PATTERN
+from engine.errors import Invalid
 from engine.models import MemberRole, Role, Tone
 
 Id = Annotated[
@@ -22,6 +26,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Identity = Annotated[
     str, Meta(max_length=20_000, description="Who the persona is: the first layer of its context.")
 ]
+Moment = Annotated[datetime, Meta(tz=True)]
 TimeZone = Annotated[str, Meta(min_length=1, max_length=64, description="An IANA time zone.")]
 
 PathId = Annotated[str, PathParameter(max_length=128)]
@@ -32,9 +37,37 @@ Cursor = Annotated[
 ]
 
 
+def in_utc(moment: datetime | None) -> datetime | None:
+    """The same moment as the graph keeps it; offsets that exist nowhere on Earth do not matter."""
+    try:
+        return moment.astimezone(UTC) if moment else None
+    except OverflowError as error:
+        raise Invalid("That time is out of the calendar.") from error
+
+
 def like(**example: Any) -> BodyKwarg:
     """A JSON body, with an example for the OpenAPI document."""
     return BodyKwarg(examples=[Example(value=example)])
+
+
+class StrictRequest(Request[Any, Any, Any]):
+    """Reads a body as exactly what its route takes: a number is a number, not a word for one.
+
+    Litestar reads it leniently, as it has to read a query string.
+    """
+
+    async def json(self) -> Any:
+        field = self.route_handler.parsed_data_field
+        try:
+            return msgspec.json.decode(await self.body(), type=field.annotation if field else Any)
+        except msgspec.ValidationError as error:
+            message, _, place = str(error).partition(" - at `$")
+            wrong = {"key": place.strip(".`"), "message": message}
+            raise ValidationException(
+                "The body is not what this route takes.", extra=[wrong]
+            ) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ClientException("The body is not JSON.") from error
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,7 +101,7 @@ class Membership(Body, frozen=True):
 class NewKey(Body, frozen=True):
     name: Name
     role: Role
-    expires_at: Annotated[datetime, Meta(tz=True)] | None = None
+    expires_at: Moment | None = None
 
 
 class Rotation(Body, frozen=True):
@@ -76,4 +109,4 @@ class Rotation(Body, frozen=True):
 
 
 class ClockSetting(Body, frozen=True):
-    now: Annotated[datetime, Meta(tz=True)] | None
+    now: Moment | None

@@ -1,7 +1,6 @@
 """What time it is for the engine: the real time, or one that an admin has moved."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
 
 from engine.errors import Invalid
 from engine.graph import Graph
@@ -10,16 +9,14 @@ from engine.settings import Settings
 FARTHEST = timedelta(days=100 * 366)
 
 
-class Clock(Protocol):
-    async def now(self) -> datetime: ...
+class Clock:
+    """The real time."""
 
-
-class SystemClock:
     async def now(self) -> datetime:
         return datetime.now(UTC)
 
 
-class MovableClock:
+class MovableClock(Clock):
     """Kept in the graph, so that every process of the engine lives at the same time.
 
     It runs on from where it was set. Keys and leases are not its business: they follow real time.
@@ -43,4 +40,4 @@ class MovableClock:
 
 
 def open_clock(settings: Settings, graph: Graph) -> Clock:
-    return MovableClock(graph) if settings.clock == "movable" else SystemClock()
+    return MovableClock(graph) if settings.clock == "movable" else Clock()

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 BATCH = 10_000  # rows; measured best for link updates, both 1,000 and 50,000 are slower
 GRACE = 2.0  # seconds a last try may take after patience has run out
-FIRST_DELAY = 0.05  # seconds before the second try; doubles, with jitter
+FIRST_DELAY, LONGEST_DELAY = 0.05, 0.5  # seconds between two tries: doubling, with jitter
 
 STATEMENT_SECONDS = Histogram(
     "pentimento_statement_seconds",
@@ -176,7 +176,7 @@ class Graph:
                 if not error.is_retryable() or time.monotonic() + delay > give_up_at:
                     raise refusal(error) from error
             await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311
-            delay *= 2
+            delay = min(delay * 2, LONGEST_DELAY)
 
 
 def refusal(error: DriverError | Neo4jError) -> Exception:

@@ -1,0 +1,121 @@
+"""Two tenants, every route: what is another's cannot be told from what never was."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from api.envelope import Door
+from engine.models import Role
+from tests.api.conftest import NewCaller
+
+# Everything that takes an id: the path with the other tenant's id in it, and a body that is good.
+BODIES: dict[tuple[str, str], Any] = {
+    ("PATCH", "/api/personas/{persona_id}"): {"name": "Mine now"},
+    ("PUT", "/api/instances/{instance_id}/members/{user_id}"): {"role": "admin"},
+    ("POST", "/api/keys/{key_id}/rotate"): {},
+}
+OPEN = {"/api/health", "/api/ready"}
+
+
+def routes(app: Door) -> list[tuple[str, str]]:
+    return [
+        (method.upper(), path)
+        for path, item in app.openapi_schema.to_schema()["paths"].items()
+        for method in item
+        if method in ("get", "post", "put", "patch", "delete")
+    ]
+
+
+async def a_full_tenant(admin: httpx.AsyncClient) -> dict[str, str]:
+    """One of everything; what its ids are."""
+    key = (await admin.post("/api/keys", json={"name": "k", "role": "admin"})).json()["key"]
+    await admin.post("/api/personas", json={"id": "ada", "name": "Ada", "identity": "Secret."})
+    await admin.post("/api/instances", json={"id": "studio", "name": "Studio"})
+    await admin.put("/api/instances/studio/members/sam", json={})
+    return {"persona_id": "ada", "instance_id": "studio", "user_id": "sam", "key_id": key["id"]}
+
+
+def without_traces(answer: httpx.Response, ids: dict[str, str]) -> tuple[Any, ...]:
+    """The answer, less what names the request itself."""
+    text = answer.text
+    for name, value in ids.items():
+        text = text.replace(value, name)
+    text = re.sub(r'"request_id":"\w+"', "", text)
+    headers = {
+        k: v for k, v in answer.headers.items() if k not in ("x-request-id", "content-length")
+    }
+    return answer.status_code, text, headers
+
+
+@pytest.mark.spec("SEC-01")
+async def test_nothing_of_another_tenant_can_be_reached_or_told_apart(
+    app: Door, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
+) -> None:
+    victim = await new_caller(await new_tenant())
+    theirs = await a_full_tenant(victim)
+    absent = {name: f"absent-{name.replace('_', '-')}" for name in theirs}
+    before = [(await victim.get(path)).text for path in ("/api/personas/ada", "/api/keys")]
+    tried = 0
+    other_tenant = await new_tenant()
+
+    for role in Role:
+        attacker = await new_caller(other_tenant, role, "sam")
+        for method, path in routes(app):
+            if "{" not in path:
+                continue
+            body = BODIES.get((method, path))
+            there, nowhere = [
+                without_traces(await attacker.request(method, path.format(**ids), json=body), ids)
+                for ids in (theirs, absent)
+            ]
+            assert there == nowhere, (role, method, path)
+            assert there[0] in (403, 404), (role, method, path)
+            tried += 1
+
+    assert tried >= 4 * 7
+    assert [(await victim.get(path)).text for path in ("/api/personas/ada", "/api/keys")] == before
+
+
+@pytest.mark.spec("SEC-01")
+async def test_listings_hold_only_what_is_ones_own(
+    app: Door, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
+) -> None:
+    victim, other = await new_caller(await new_tenant()), await new_caller(await new_tenant())
+    theirs = await a_full_tenant(victim)
+
+    for method, path in routes(app):
+        if method != "GET" or "{" in path or path in OPEN:
+            continue
+        answer = await other.get(path)
+        assert answer.status_code == 200, path
+        assert not any(value in answer.text for value in theirs.values()), path
+
+
+@pytest.mark.spec("SEC-01")
+async def test_the_same_ids_live_side_by_side_in_two_tenants(
+    new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
+) -> None:
+    one, two = await new_caller(await new_tenant()), await new_caller(await new_tenant())
+    for admin, name in ((one, "First"), (two, "Second")):
+        made = await admin.post("/api/personas", json={"id": "ada", "name": name})
+        assert made.status_code == 201
+        await admin.post("/api/instances", json={"id": "studio", "name": name})
+        await admin.put("/api/instances/studio/members/sam", json={})
+
+    await two.delete("/api/instances/studio/members/sam")
+    await two.patch("/api/personas/ada", json={"tone": "playful"})
+
+    assert (await one.get("/api/personas/ada")).json()["name"] == "First"
+    assert (await one.get("/api/personas/ada")).json()["tone"] == "plain"
+    assert len((await one.get("/api/instances/studio/members")).json()["items"]) == 1
+
+
+async def test_every_route_but_the_open_ones_wants_a_key(
+    app: Door, stranger: httpx.AsyncClient
+) -> None:
+    for method, path in routes(app):
+        answer = await stranger.request(method, re.sub(r"\{\w+\}", "x", path), json={})
+        assert (answer.status_code != 401) == (path in OPEN), path

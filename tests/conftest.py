@@ -1,0 +1,155 @@
+"""What every test may ask for: a real graph, a real broker, a tenant of its own."""
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cypher
+from engine.embedding import Embedder, Vector, unit
+from engine.graph import Graph
+from engine.migrations import migrate
+from engine.models import new_id
+from engine.settings import Settings
+from engine.tenants import add_tenant
+from tests.servers import (
+    INSTALLED,
+    Neo4jServer,
+    docker_answers,
+    local_neo4j,
+    local_redis,
+    neo4j_in_docker,
+    redis_in_docker,
+)
+
+GIVEN = {key: os.environ.pop(key) for key in list(os.environ) if key.startswith("PENTIMENTO_")}
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    if uri := GIVEN.get("PENTIMENTO_NEO4J_URI"):
+        user = GIVEN.get("PENTIMENTO_NEO4J_USER", "neo4j")
+        yield Neo4jServer(uri, user, GIVEN.get("PENTIMENTO_NEO4J_PASSWORD", ""))
+    elif docker_answers():
+        with neo4j_in_docker() as server:
+            yield server
+    else:
+        with local_neo4j(tmp_path_factory.mktemp("neo4j")) as server:
+            yield server
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    if url := GIVEN.get("PENTIMENTO_REDIS_URL"):
+        yield url
+    elif docker_answers():
+        with redis_in_docker() as url:
+            yield url
+    else:
+        with local_redis(tmp_path_factory.mktemp("redis")) as url:
+            yield url
+
+
+@pytest.fixture(scope="session")
+def settings(neo4j_server: Neo4jServer, redis_url: str) -> Settings:
+    return Settings(
+        _env_file=None,
+        home=INSTALLED,
+        neo4j_uri=neo4j_server.uri,
+        neo4j_user=neo4j_server.user,
+        neo4j_password=neo4j_server.password,
+        redis_url=redis_url,
+        clock="movable",
+    )
+
+
+@pytest.fixture(scope="session")
+async def graph(settings: Settings) -> AsyncIterator[Graph]:
+    """The graph of this run, brought to this version. Tests keep to tenants of their own."""
+    opened = Graph.open(settings)
+    await migrate(opened)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def new_tenant(graph: Graph, sweep: list[str]) -> Callable[[], Awaitable[str]]:
+    """Makes tenants; everything of theirs is gone after the test."""
+
+    async def make() -> str:
+        tenant_id = f"test-{new_id()}"
+        await add_tenant(graph, tenant_id, name="Test", now=datetime.now(UTC))
+        sweep.append(tenant_id)
+        return tenant_id
+
+    return make
+
+
+@pytest.fixture
+async def tenant_id(new_tenant: Callable[[], Awaitable[str]]) -> str:
+    return await new_tenant()
+
+
+@pytest.fixture
+async def sweep(graph: Graph) -> AsyncIterator[list[str]]:
+    """Clears only what the test made, since the database may be somebody's own."""
+    made: list[str] = []
+    yield made
+    await clear(graph, made)
+
+
+async def clear(graph: Graph, tenants: list[str]) -> None:
+    statement = """
+        CYPHER 25
+        MATCH (n) WHERE n.tenant_id IN $tenants OR (n:Tenant AND n.id IN $tenants)
+        DETACH DELETE n"""
+    async with graph._driver.session(database=graph._database) as session:
+        await (await session.run(statement, tenants=tenants)).consume()
+
+
+Statements = Callable[..., None]
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> Statements:
+    """Gives a test statements of its own, by name, beside the engine's."""
+
+    def add(**texts: str) -> None:
+        named = {name: f"CYPHER 25\n{text}" for name, text in texts.items()}
+        before = cypher.statement
+        monkeypatch.setattr(cypher, "statement", lambda name: named.get(name) or before(name))
+
+    return add
+
+
+class LetterEncoder:
+    """Counts letters: no model to load, same words, same vector."""
+
+    def __init__(self) -> None:
+        self.encoded: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        self.encoded += texts
+        alphabet = "abcdefghijklmnopqrstuvwxyz"
+        return [unit(np.array([text.lower().count(x) for x in alphabet])) for text in texts]
+
+
+@pytest.fixture
+def letters() -> Iterator[Embedder]:
+    embedder = Embedder(LetterEncoder, model="letters", dimensions=26, cache=10)
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture
+def a_home(tmp_path: Path) -> Path:
+    """A folder for a stack of its own, over the jars and the model that are installed already."""
+    home = tmp_path / "home"
+    home.mkdir()
+    for part in ("neo4j", "models"):
+        (home / part).symlink_to(INSTALLED / part)
+    return home

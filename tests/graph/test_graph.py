@@ -1,0 +1,198 @@
+import asyncio
+import socket
+import time
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pytest
+
+from engine.errors import Conflict, GraphUnavailable, Invalid
+from engine.graph import Graph, causal_chain
+from engine.settings import Settings
+from tests.conftest import Statements
+
+
+async def test_values_come_back_as_python_knows_them(graph: Graph, statements: Statements) -> None:
+    statements(echo="RETURN $value AS value, [date('2026-05-02'), {at: $value}] AS nested")
+    moment = datetime(2026, 5, 2, 3, 4, 5, 678901, tzinfo=UTC)
+
+    (row,) = await graph.read("echo", value=moment)
+
+    assert row == {"value": moment, "nested": [date(2026, 5, 2), {"at": moment}]}
+    assert type(row["value"]) is datetime
+
+
+async def test_a_vector_travels_as_32_bit_floats(graph: Graph, statements: Statements) -> None:
+    statements(echo="RETURN $v AS v, valueType($v) AS type")
+    vector = np.array([0.1, -2.5, 3.25], dtype=np.float32)
+
+    (row,) = await graph.read("echo", v=vector)
+
+    assert row["type"].startswith("VECTOR<FLOAT32 NOT NULL>(3)")
+    assert np.array_equal(row["v"], vector)
+
+
+async def test_a_read_cannot_write(graph: Graph, statements: Statements, tenant_id: str) -> None:
+    statements(sly="CREATE (:Probe {tenant_id: $tenant_id})")
+
+    with pytest.raises(Exception, match="[Ww]rit"):
+        await graph.read("sly", tenant_id=tenant_id)
+
+
+async def test_together_means_all_or_nothing(
+    graph: Graph, statements: Statements, tenant_id: str
+) -> None:
+    statements(
+        make="CREATE (:Probe {tenant_id: $tenant_id})",
+        count="MATCH (p:Probe {tenant_id: $tenant_id}) RETURN count(p) AS n",
+        fail="UNWIND [1, 0] AS n RETURN 1 / n",
+    )
+    mine = {"tenant_id": tenant_id}
+
+    answers = await graph.write_together(("make", mine), ("make", mine), ("count", mine))
+    with pytest.raises(Exception, match="/ by zero"):
+        await graph.write_together(("make", mine), ("fail", {}))
+
+    assert answers[-1] == [{"n": 2}]
+    assert await graph.read("count", **mine) == [{"n": 2}]
+
+
+async def test_batches_are_transactions_of_their_own(
+    graph: Graph, statements: Statements, tenant_id: str
+) -> None:
+    statements(
+        make="""
+            UNWIND $rows AS row
+            CREATE (:Probe {tenant_id: $tenant_id, n: 1 / (row - 5)})
+            RETURN count(*) AS made""",
+        count="MATCH (p:Probe {tenant_id: $tenant_id}) RETURN count(p) AS n",
+    )
+    sizes: list[int] = []
+
+    with pytest.raises(Exception, match="/ by zero"):
+        async for (row,) in graph.write_batches("make", range(7), size=2, tenant_id=tenant_id):
+            sizes.append(row["made"])
+
+    assert sizes == [2, 2]
+    assert await graph.read("count", tenant_id=tenant_id) == [{"n": 4}]
+
+
+async def test_a_deadlock_is_tried_again_until_both_are_through(
+    graph: Graph, statements: Statements, tenant_id: str
+) -> None:
+    """Two writers that take two locks in opposite order: Neo4j turns one of them back."""
+    statements(
+        make="FOREACH (n IN ['a', 'b'] | CREATE (:Probe {tenant_id: $tenant_id, n: n, x: 0}))",
+        lock="""
+            MATCH (p:Probe {tenant_id: $tenant_id, n: $first}) SET p.x = p.x + 1
+            WITH p
+            UNWIND range(1, 300000) AS slow
+            WITH count(slow) AS slow
+            MATCH (q:Probe {tenant_id: $tenant_id, n: $second}) SET q.x = q.x + 1""",
+        read="MATCH (p:Probe {tenant_id: $tenant_id}) RETURN p.x AS x",
+    )
+    await graph.write("make", tenant_id=tenant_id)
+
+    orders = [("a", "b"), ("b", "a")] * 3
+    await asyncio.gather(
+        *(graph.write("lock", tenant_id=tenant_id, first=a, second=b) for a, b in orders)
+    )
+
+    assert await graph.read("read", tenant_id=tenant_id) == [{"x": 6}, {"x": 6}]
+
+
+async def test_breaking_a_constraint_is_a_conflict(
+    graph: Graph, statements: Statements, tenant_id: str
+) -> None:
+    statements(clash="CREATE (:Tenant {id: $tenant_id})")
+
+    with pytest.raises(Conflict):
+        await graph.write("clash", tenant_id=tenant_id)
+
+
+async def test_a_callers_bookmark_lets_another_process_see_its_writes(
+    graph: Graph, settings: Settings, statements: Statements, tenant_id: str
+) -> None:
+    statements(
+        make="CREATE (:Probe {tenant_id: $tenant_id})",
+        count="MATCH (p:Probe {tenant_id: $tenant_id}) RETURN count(p) AS n",
+    )
+    with causal_chain() as seen:
+        await graph.write("make", tenant_id=tenant_id)
+        handed_over = sorted(seen)
+    elsewhere = Graph.open(settings)
+
+    assert len(handed_over) == 1
+    with causal_chain(handed_over) as seen:
+        assert await elsewhere.read("count", tenant_id=tenant_id) == [{"n": 1}]
+        await elsewhere.write("make", tenant_id=tenant_id)
+        assert set(handed_over) != seen
+    await elsewhere.close()
+
+
+async def test_a_bookmark_nobody_gave_out_is_refused(graph: Graph) -> None:
+    with causal_chain(["not-a-bookmark"]), pytest.raises(Invalid):
+        await graph.read("setup/ping")
+
+
+def elsewhere(settings: Settings, **changes: object) -> Graph:
+    return Graph.open(settings.model_copy(update=changes))
+
+
+async def refusal_and_seconds(graph: Graph) -> tuple[str, float]:
+    started = time.monotonic()
+    with pytest.raises(GraphUnavailable) as refused:
+        await graph.read("setup/ping")
+    await graph.close()
+    return str(refused.value), time.monotonic() - started
+
+
+async def test_a_dead_neo4j_is_told_within_8_seconds(settings: Settings) -> None:
+    refusal, seconds = await refusal_and_seconds(
+        elsewhere(settings, neo4j_uri="bolt://127.0.0.1:9")
+    )
+
+    assert "Neo4j" in refusal
+    assert 3 < seconds < 8  # it was given the time of a restart first
+
+
+async def test_a_neo4j_that_hangs_is_told_within_8_seconds(settings: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        uri = f"bolt://127.0.0.1:{deaf.getsockname()[1]}"
+        _, seconds = await refusal_and_seconds(elsewhere(settings, neo4j_uri=uri))
+
+    assert seconds < 8
+
+
+async def test_a_statement_that_takes_too_long_is_ended_on_the_server(
+    graph: Graph, statements: Statements, tenant_id: str
+) -> None:
+    statements(
+        slow="""
+            CREATE (p:Probe {tenant_id: $tenant_id})
+            WITH p UNWIND range(1, 1000000000) AS n
+            RETURN max(n % 7) AS n""",
+        count="MATCH (p:Probe {tenant_id: $tenant_id}) RETURN count(p) AS n",
+    )
+
+    with pytest.raises(GraphUnavailable):
+        await graph.with_limit(0.5).write("slow", tenant_id=tenant_id)
+
+    await asyncio.sleep(1)
+    assert await graph.read("count", tenant_id=tenant_id) == [{"n": 0}]
+
+
+async def test_a_wrong_password_is_told_without_it(settings: Settings) -> None:
+    from pydantic import SecretStr
+
+    wrong = elsewhere(settings, neo4j_password=SecretStr("swordfish"))
+    refusal, seconds = await refusal_and_seconds(wrong)
+
+    assert "password" in refusal
+    assert "swordfish" not in refusal
+    assert seconds < 2
+
+
+def test_without_a_uri_there_is_no_graph() -> None:
+    with pytest.raises(GraphUnavailable, match="PENTIMENTO_NEO4J_URI"):
+        Graph.open(Settings(_env_file=None))

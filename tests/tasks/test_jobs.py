@@ -1,0 +1,132 @@
+"""The jobs through a real broker, in a real worker."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import redis
+from celery import Celery
+
+from engine.graph import Graph
+from engine.models import Persona, Tone
+from engine.nights import LEASE, claim_nights
+from engine.personas import add_persona
+from engine.settings import Settings
+from tests.servers import local_worker
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def broker(settings: Settings) -> Iterator[Celery]:
+    """Sends jobs as beat does: by name, through Redis."""
+    app = Celery(broker=settings.redis_url)
+    yield app
+    app.close()
+
+
+async def slept(graph: Graph, tenant_id: str) -> list[str]:
+    statement = """
+        MATCH (:Persona {tenant_id: $t})-[:SLEPT]->(n:Night)
+        WHERE n.finished_at IS NOT NULL RETURN n.persona_id AS id ORDER BY id"""
+    async with graph._driver.session() as session:
+        return [r["id"] async for r in await session.run(statement, t=tenant_id)]
+
+
+async def until_slept(graph: Graph, tenant_id: str, wanted: list[str], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while await slept(graph, tenant_id) != wanted:
+        assert time.monotonic() < deadline, await slept(graph, tenant_id)
+        await asyncio.sleep(0.2)
+
+
+async def sleepy(graph: Graph, tenant_id: str, *names: str) -> None:
+    """Personas whose night came yesterday."""
+    born = datetime.now(UTC) - timedelta(days=2)
+    for name in names:
+        persona = Persona(name, name, Tone.PLAIN, "UTC", born, born)
+        await add_persona(graph, tenant_id, persona, consolidate_at="03:00")
+
+
+async def test_the_timetable_sends_every_due_persona_to_sleep(
+    graph: Graph, tenant_id: str, settings: Settings, folder: Path, broker: Celery
+) -> None:
+    await sleepy(graph, tenant_id, "ada", "eve")
+    awake = datetime.now(UTC)
+    persona = Persona("max", "Max", Tone.PLAIN, "UTC", awake, awake)
+    await add_persona(graph, tenant_id, persona, consolidate_at="03:00")
+
+    with local_worker(settings, folder):
+        broker.send_task("tasks.jobs.start_nights")
+        await until_slept(graph, tenant_id, ["ada", "eve"])
+        broker.send_task("tasks.jobs.start_nights")
+        await asyncio.sleep(1)
+
+    assert await slept(graph, tenant_id) == ["ada", "eve"]
+
+
+async def test_beat_fires_what_the_timetable_says(settings: Settings) -> None:
+    from tasks.app import app
+
+    entries = app.conf.beat_schedule
+    assert {entry["task"] for entry in entries.values()} == {"tasks.jobs.start_nights"}
+    assert all(entry["schedule"] <= timedelta(hours=1) for entry in entries.values())
+
+
+async def test_a_night_whose_job_died_with_its_worker_is_sent_out_again(
+    graph: Graph, tenant_id: str, settings: Settings, folder: Path, broker: Celery
+) -> None:
+    """A job that is on its way to a worker when it dies is gone: Redis has given it away."""
+    await sleepy(graph, tenant_id, "ada")
+    assert (tenant_id, "ada") in await claim_nights(graph, now=datetime.now(UTC), limit=1000)
+    with local_worker(settings, folder) as worker:
+        os.kill(worker.pid, signal.SIGSTOP)
+        broker.send_task("tasks.jobs.consolidate_persona", args=[tenant_id, "ada"])
+        os.kill(worker.pid, signal.SIGKILL)
+    assert await slept(graph, tenant_id) == []
+
+    a_while_ago = datetime.now(UTC) - timedelta(seconds=LEASE)
+    async with graph._driver.session() as session:
+        statement = "MATCH (p:Persona {tenant_id: $t}) SET p.night_sent_at = $at"
+        await (await session.run(statement, t=tenant_id, at=a_while_ago)).consume()
+    with local_worker(settings, folder):
+        broker.send_task("tasks.jobs.start_nights")
+        await until_slept(graph, tenant_id, ["ada"])
+
+
+async def test_a_job_waits_for_a_graph_that_is_away(
+    settings: Settings, folder: Path, broker: Celery
+) -> None:
+    """Tried again with growing pauses: the job goes back to the broker, not into the log's past."""
+    queues = redis.Redis.from_url(str(settings.redis_url), decode_responses=True)
+    away = settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9", "neo4j_patience": 0.2})
+
+    with local_worker(away, folder):
+        broker.send_task("tasks.jobs.consolidate_persona", args=["nobody", "ada"])
+        deadline = time.monotonic() + 30
+        while "Retry in" not in (folder / "worker.log").read_text():
+            assert time.monotonic() < deadline, (folder / "worker.log").read_text()
+            await asyncio.sleep(0.2)
+
+    log = (folder / "worker.log").read_text()
+    assert "GraphUnavailable" in log
+    queues.delete("celery", "unacked", "unacked_index")
+
+
+async def test_a_persona_that_is_gone_is_no_error(
+    settings: Settings, tenant_id: str, folder: Path, broker: Celery
+) -> None:
+    with local_worker(settings, folder):
+        broker.send_task("tasks.jobs.consolidate_persona", args=[tenant_id, "gone"])
+        deadline = time.monotonic() + 20
+        while "night_left_alone" not in (folder / "worker.log").read_text():
+            assert time.monotonic() < deadline, (folder / "worker.log").read_text()
+            await asyncio.sleep(0.2)

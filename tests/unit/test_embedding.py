@@ -1,0 +1,255 @@
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.embedding import Embedder, Vector, open_embedder, unit
+from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
+from engine.settings import DEFAULT_MODEL, Settings
+from tests.conftest import LetterEncoder
+from tests.servers import INSTALLED
+
+
+def an_embedder(**settings: Any) -> Embedder:
+    return open_embedder(Settings(_env_file=None, home=INSTALLED, **settings))
+
+
+@pytest.fixture(scope="module")
+def onnx() -> Iterator[Embedder]:
+    embedder = an_embedder()
+    yield embedder
+    embedder.close()
+
+
+async def test_near_in_meaning_is_near_in_space(onnx: Embedder) -> None:
+    cat, kitten, invoice = await onnx.embed(
+        ["A cat sleeps on the sofa.", "The kitten naps on the couch.", "The invoice is overdue."]
+    )
+
+    assert cat.shape == (384,)
+    assert cat.dtype == np.float32
+    assert np.linalg.norm(cat) == pytest.approx(1, abs=1e-6)
+    assert cat @ kitten > 0.5 > 0.3 > cat @ invoice
+
+
+async def test_a_text_has_one_vector_alone_or_among_others(onnx: Embedder) -> None:
+    long = "We went on and on about the harbour. " * 100
+    (alone,) = await onnx.embed(["Ada paints."])
+    among, _ = await onnx.embed(["Ada paints.", long])
+
+    assert alone @ among == pytest.approx(1, abs=1e-4)
+
+
+def test_neither_torch_nor_the_runtime_is_loaded_before_the_first_text() -> None:
+    heavy = ["torch", "sentence_transformers", "fastembed", "onnxruntime"]
+    code = f"""
+import sys
+import api.app, tasks.jobs, ops.cli
+from engine.embedding import open_embedder
+from engine.settings import DEFAULT_MODEL, Settings
+open_embedder(Settings(_env_file=None))
+print([name for name in {heavy} if name in sys.modules])
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert said.stdout.strip() == "[]"
+
+
+async def test_loading_and_encoding_leave_the_event_loop_alone() -> None:
+    here = threading.get_ident()
+    seen: list[int] = []
+
+    class Encoder(LetterEncoder):
+        def __init__(self) -> None:
+            super().__init__()
+            seen.append(threading.get_ident())
+
+        def encode(self, texts: Sequence[str]) -> list[Vector]:
+            seen.append(threading.get_ident())
+            return super().encode(texts)
+
+    embedder = Embedder(Encoder, model="letters", dimensions=26, cache=10)
+    assert seen == []
+
+    await embedder.embed(["a"])
+
+    assert len(seen) == 2
+    assert here not in seen
+    embedder.close()
+
+
+async def test_a_question_asked_again_or_at_once_is_encoded_once() -> None:
+    encoder = LetterEncoder()
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=26, cache=2)
+
+    first, again = await asyncio.gather(embedder.embed_query("who"), embedder.embed_query("who"))
+    await embedder.embed_query("who")
+
+    assert encoder.encoded == ["who"]
+    assert first is again
+
+    await embedder.embed_query("when")
+    await embedder.embed_query("where")
+    await embedder.embed_query("who")
+    assert encoder.encoded == ["who", "when", "where", "who"]
+    embedder.close()
+
+
+async def test_a_failure_is_not_remembered() -> None:
+    class Flaky(LetterEncoder):
+        def encode(self, texts: Sequence[str]) -> list[Vector]:
+            if not self.encoded:
+                self.encoded.append("failed")
+                raise EmbedderUnavailable("asleep")
+            return super().encode(texts)
+
+    embedder = Embedder(Flaky, model="letters", dimensions=26, cache=10)
+    with pytest.raises(EmbedderUnavailable):
+        await embedder.embed_query("who")
+
+    assert (await embedder.embed_query("who")).shape == (26,)
+    embedder.close()
+
+
+async def test_a_caller_who_leaves_does_not_spoil_it_for_the_next() -> None:
+    go = threading.Event()
+
+    class Slow(LetterEncoder):
+        def encode(self, texts: Sequence[str]) -> list[Vector]:
+            go.wait(10)
+            return super().encode(texts)
+
+    embedder = Embedder(Slow, model="letters", dimensions=26, cache=10)
+    leaver = asyncio.create_task(embedder.embed_query("who"))
+    await asyncio.sleep(0.05)
+    leaver.cancel()
+    stayer = asyncio.create_task(embedder.embed_query("who"))
+    await asyncio.sleep(0.05)
+    go.set()
+
+    assert (await stayer).shape == (26,)
+    embedder.close()
+
+
+async def test_a_model_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing, match="pentimento install"):
+        await open_embedder(Settings(_env_file=None, home=tmp_path)).embed(["a"])
+    with pytest.raises(ModelMissing, match="sentence-transformers"):
+        await an_embedder(embedding_model="somebody/else").embed(["a"])
+    with pytest.raises(ModelMissing, match="models"):
+        await an_embedder(embedder="sentence-transformers").embed(["a"])
+
+
+async def test_wrong_dimensions_are_noticed_at_the_first_vector() -> None:
+    with pytest.raises(Misconfigured, match="384"):
+        await an_embedder(embedding_dimensions=100).embed(["a"])
+
+
+def test_nothing_has_no_direction() -> None:
+    assert not unit(np.zeros(3)).any()
+
+
+class FakeService(BaseHTTPRequestHandler):
+    """Speaks enough of OpenAI's protocol, and can be told to misbehave."""
+
+    mood = "well"
+    asked: list[dict[str, Any]] = []  # noqa: RUF012
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        FakeService.asked.append({**request, "key": self.headers["Authorization"]})
+        vectors = LetterEncoder().encode(request["input"])
+        data = [{"index": i, "embedding": (v * 3).tolist()} for i, v in enumerate(vectors)]
+        answer = {"well": {"data": data[::-1]}, "odd": {"data": "?"}, "short": {"data": data[:-1]}}
+        self.send_response(500 if self.mood == "ill" else 200)
+        self.end_headers()
+        self.wfile.write(json.dumps(answer.get(self.mood, {})).encode())
+
+    def log_message(self, *_: Any) -> None: ...
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), FakeService)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1/"
+    server.shutdown()
+    server.server_close()
+    FakeService.mood = "well"
+
+
+def a_remote(url: str) -> Embedder:
+    return an_embedder(
+        embedder="remote",
+        embedding_url=url,
+        embedding_model="letters",
+        embedding_dimensions=26,
+        embedding_api_key="sesame",
+    )
+
+
+async def test_a_remote_service_is_asked_in_its_protocol(service: str) -> None:
+    first, second = await a_remote(service).embed(["abba", "zoo"])
+
+    assert FakeService.asked[-1]["input"] == ["abba", "zoo"]
+    assert FakeService.asked[-1]["model"] == "letters"
+    assert FakeService.asked[-1]["key"] == "Bearer sesame"
+    assert np.linalg.norm(first) == pytest.approx(1)
+    assert first[0] > 0
+    assert second[25] > 0
+
+
+@pytest.mark.parametrize("mood", ["ill", "odd", "short"])
+async def test_a_remote_service_that_misbehaves_is_unavailable(service: str, mood: str) -> None:
+    FakeService.mood = mood
+
+    with pytest.raises(EmbedderUnavailable):
+        await a_remote(service).embed(["abba", "zoo"])
+
+
+async def test_a_remote_service_that_is_away_is_unavailable() -> None:
+    with pytest.raises(EmbedderUnavailable):
+        await a_remote("http://127.0.0.1:9/v1/").embed(["abba"])
+    with pytest.raises(Misconfigured, match="EMBEDDING_URL"):
+        await an_embedder(embedder="remote").embed(["abba"])
+
+
+@pytest.mark.models
+async def test_both_encoders_of_the_default_model_make_the_same_vectors(onnx: Embedder) -> None:
+    texts = [
+        "I moved to Lisbon in March and I love the light there.",
+        "ok",
+        "My sister's name is Inês; she restores azulejos — 17th century ones!",
+        "Did you remember what we said about the exhibition? " * 40,
+        "数字と漢字 🎨",
+    ]
+    torch = an_embedder(embedder="sentence-transformers")
+
+    for ours, theirs in zip(await onnx.embed(texts), await torch.embed(texts), strict=True):
+        assert ours @ theirs > 0.9999
+    assert onnx.model == torch.model == DEFAULT_MODEL
+    torch.close()
+
+
+@pytest.mark.models
+async def test_any_other_model_loads_from_a_folder(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import BoW
+
+    SentenceTransformer(modules=[BoW(vocab=["paint", "light", "harbour"])]).save(str(tmp_path))
+    embedder = an_embedder(
+        embedder="sentence-transformers", embedding_model=str(tmp_path), embedding_dimensions=3
+    )
+
+    (vector,) = await embedder.embed(["light"])
+
+    assert vector.tolist() == [0, 1, 0]
+    embedder.close()
