@@ -7,7 +7,7 @@ from redis.exceptions import RedisError
 from engine.errors import BrokerUnavailable
 
 SEEN = "pentimento:worker:"
-SEEN_SECONDS = 8  # a worker says it is there every 2 s
+SEEN_SECONDS = 6  # a worker says it is there every 2 s
 
 PATIENCE = 2.0  # seconds
 

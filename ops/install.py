@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from jgo.maven import MavenContext
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -154,6 +153,8 @@ def fetch(jars: Iterable[Jar], folder: Path, console: Console, what: str) -> Non
 
 
 def fetch_one(jar: Jar, folder: Path, downloads: Path) -> None:
+    from jgo.maven import MavenContext  # part of the extra `local`; an image does without
+
     context = MavenContext(repo_cache=downloads, timeout=60)
     artifact = context.project(jar.group, jar.artifact).at_version(jar.version)
     for attempt in range(1, TRIES + 1):

@@ -4,6 +4,7 @@ supervisord restarts what dies and logs it. This module writes its configuration
 is ready, and sees to it that nothing is left when the stack goes down.
 """
 
+import http.client
 import json
 import os
 import secrets
@@ -29,6 +30,7 @@ from ops.ports import free_port
 MARK = "PENTIMENTO_STACK"  # in the environment of every process of a stack: whose it is
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
+RPC_SECONDS = 5.0
 
 PROGRAM = """
 [program:{name}]
@@ -41,11 +43,14 @@ startretries=1000000
 stopwaitsecs={patience}
 stopasgroup={as_group}
 killasgroup=true
-redirect_stderr=true
-stdout_logfile={log}
-stdout_logfile_maxbytes=20MB
-stdout_logfile_backups=2
+stdout_logfile=NONE
+stderr_logfile=NONE
 """
+
+# Processes write their logs themselves: a pipe to a supervisord that hangs would fill up, and
+# whoever wrote a line into it would hang as well.
+LOGGED = ["/bin/sh", "-c", 'exec "$@" >>"$0" 2>&1']
+LARGEST_LOG = 20 * 1024 * 1024  # bytes; a larger one is put aside at the next start
 
 SUPERVISOR = """\
 ; Written by `pentimento up`; changes here are lost at the next start.
@@ -108,6 +113,15 @@ class Stack:
         }
 
 
+class Impatient(xmlrpc.client.Transport):
+    """Does not wait for ever for a supervisord that hangs."""
+
+    def make_connection(self, host: Any) -> http.client.HTTPConnection:
+        connection = super().make_connection(host)
+        connection.timeout = RPC_SECONDS
+        return connection
+
+
 class Home:
     """The folder of one stack."""
 
@@ -138,7 +152,7 @@ class Home:
         write_private(self.run / "stack.json", json.dumps(asdict(stack), indent=2))
 
     def supervisor(self, stack: Stack) -> Any:
-        return xmlrpc.client.ServerProxy(stack.supervisor_url).supervisor
+        return xmlrpc.client.ServerProxy(stack.supervisor_url, transport=Impatient()).supervisor
 
     def processes(self, stack: Stack) -> list[dict[str, Any]]:
         """What supervisord knows of each process."""
@@ -148,10 +162,13 @@ class Home:
                 "state": info["statename"].lower(),
                 "pid": info["pid"] or None,
                 "up_seconds": max(0, info["now"] - info["start"]) if info["pid"] else 0,
-                "log": info["stdout_logfile"],
+                "log": str(self.log(info["name"])),
             }
             for info in self.supervisor(stack).getAllProcessInfo()
         ]
+
+    def log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
 
     def pid(self, stack: Stack, name: str) -> int | None:
         return next((p["pid"] for p in self.processes(stack) if p["name"] == name), None)
@@ -183,9 +200,15 @@ class Home:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
-                if process.environ().get(MARK) == str(self.folder):
+                if self.owns(process):
                     found.append(process)
         return found
+
+    def owns(self, process: psutil.Process) -> bool:
+        if process.name().startswith("redis-server"):
+            # It writes its title over its environment; but it lives where its data is.
+            return process.cwd() == str(self.data / "redis")
+        return process.environ().get(MARK) == str(self.folder)
 
 
 def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Stack:
@@ -193,6 +216,9 @@ def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Stack:
     stop(home)  # what an earlier stack left behind after a crash
     for folder in (home.run, home.logs, home.data / "redis", home.data / "beat"):
         folder.mkdir(parents=True, exist_ok=True)
+    for log in home.logs.glob("*.log"):
+        if log.stat().st_size > LARGEST_LOG:
+            log.rename(log.with_suffix(".log.1"))
     first_time = not (home.data / "neo4j" / "data").exists()
 
     programs: dict[str, list[str]] = {}
@@ -251,14 +277,13 @@ def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Stack:
         + "".join(
             PROGRAM.format(
                 name=name,
-                command=shlex.join(line).replace("%", "%%"),
+                command=shlex.join([*LOGGED, str(home.log(name)), *line]).replace("%", "%%"),
                 # The last to start is the first to stop: the doors close before the store does.
                 priority=list(programs).index(name) + 1,
                 autostart=str(name in early).lower(),
                 patience=30 if name == "neo4j" else settings.shutdown_seconds + 2,
                 # Celery stops its own children, and loses jobs when they are told to stop as well.
                 as_group=str(name != "worker").lower(),
-                log=home.logs / f"{name}.log",
             )
             for name, line in programs.items()
         ),
@@ -320,6 +345,11 @@ def stop(home: Home) -> bool:
         while home.members() and time.monotonic() < deadline:
             time.sleep(0.1)
     strays = home.members()
+    for process in strays:
+        with suppress(psutil.Error):
+            if "supervisor.supervisord" in process.cmdline():
+                process.kill()  # first, or it would start again what is stopped here
+                process.wait(5)
     for process in strays:
         with suppress(psutil.Error):
             process.terminate()

@@ -1,0 +1,150 @@
+"""What a request costs beside what it cannot do without.
+
+`GET /api/personas/{id}` against a bare `RETURN 1` through the same driver plus an empty Litestar
+handler on the same server, taken in turns in one run, so that a noisy machine is noisy for all.
+"""
+
+import argparse
+import asyncio
+import http.client
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import uvloop
+from neo4j import AsyncGraphDatabase
+from rich.console import Console
+from rich.table import Table
+
+from engine.settings import Settings
+from ops.demo import PERSONA, prepare_demo
+from ops.ports import free_port
+from ops.stack import Home, Stack, stack_of
+
+LIMIT = 2.0  # times the floor, at the median
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=2000)
+    rounds = parser.parse_args().rounds
+    settings = Settings()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        for part in ("neo4j", "models"):
+            (home.folder / part).symlink_to(settings.home.resolve() / part)
+        with stack_of(home, settings) as stack:
+            return measure(stack, settings, rounds)
+
+
+def measure(stack: Stack, settings: Settings, rounds: int) -> int:
+    inside = settings.model_validate(
+        {
+            **settings.model_dump(),
+            "neo4j_uri": stack.neo4j_uri,
+            "neo4j_password": stack.neo4j_password,
+        }
+    )
+    key = asyncio.run(prepare_demo(inside, None))
+    port = free_port()
+    empty = subprocess.Popen([sys.executable, "-m", "bench.empty", str(port)])
+    try:
+        wait(f"http://127.0.0.1:{port}/")
+        timings = uvloop.run(
+            take_turns(
+                inside,
+                {
+                    "empty": caller(f"127.0.0.1:{port}", "/", {}),
+                    "persona": caller(
+                        stack.api_url.removeprefix("http://"),
+                        f"/api/personas/{PERSONA}",
+                        {"Authorization": f"Bearer {key}"},
+                    ),
+                },
+                rounds,
+            )
+        )
+    finally:
+        empty.terminate()
+        empty.wait()
+    return report(timings)
+
+
+def caller(address: str, path: str, headers: dict[str, str]) -> Callable[[], None]:
+    """One kept-alive connection, with as little client as possible in the figures."""
+    connection = http.client.HTTPConnection(address)
+
+    def call() -> None:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{path} answered {answer.status}")
+
+    return call
+
+
+def wait(url: str) -> None:
+    for _ in range(100):
+        try:
+            httpx.get(url)
+        except httpx.HTTPError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"{url} does not answer")
+
+
+async def take_turns(
+    settings: Settings, calls: dict[str, Callable[[], None]], rounds: int
+) -> dict[str, list[float]]:
+    # The driver with nothing of ours around it: one connection, one auto-commit statement.
+    driver = AsyncGraphDatabase.driver(
+        str(settings.neo4j_uri),
+        auth=(settings.neo4j_user, settings.neo4j_password.get_secret_value()),
+    )
+    timings: dict[str, list[float]] = {"return_1": [], **{name: [] for name in calls}}
+    for turn in range(rounds + rounds // 4):
+        started = time.perf_counter()
+        async with driver.session(database=settings.neo4j_database) as session:
+            await (await session.run("RETURN 1")).consume()
+        taken = {"return_1": time.perf_counter() - started}
+        for name, call in calls.items():
+            started = time.perf_counter()
+            call()
+            taken[name] = time.perf_counter() - started
+        if turn >= rounds // 4:  # the first quarter warms everything up
+            for name, seconds in taken.items():
+                timings[name].append(seconds * 1000)
+    await driver.close()
+    return timings
+
+
+def report(timings: dict[str, list[float]]) -> int:
+    table = Table("milliseconds", "p50", "p95", "p99")
+    rows = {
+        "RETURN 1 through the driver": timings["return_1"],
+        "empty Litestar handler": timings["empty"],
+        "both: the floor": [
+            sum(pair) for pair in zip(timings["return_1"], timings["empty"], strict=True)
+        ],
+        f"GET /api/personas/{PERSONA}": timings["persona"],
+    }
+    for name, values in rows.items():
+        cuts = statistics.quantiles(values, n=100)
+        table.add_row(name, *(f"{cuts[at - 1]:.2f}" for at in (50, 95, 99)))
+    console = Console()
+    console.print(table)
+    floor = statistics.median(rows["both: the floor"])
+    ratio = statistics.median(timings["persona"]) / floor
+    console.print(f"{ratio:.2f} times the floor at the median; the limit is {LIMIT:g}.")
+    return int(ratio > LIMIT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

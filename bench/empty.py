@@ -1,0 +1,18 @@
+"""An API that does nothing, served as ours is: the floor under every request."""
+
+import sys
+
+import uvicorn
+from litestar import Litestar, get
+
+
+@get("/")
+async def nothing() -> None: ...
+
+
+if __name__ == "__main__":
+    app = Litestar([nothing], openapi_config=None, logging_config=None)
+    port = int(sys.argv[1])
+    uvicorn.run(
+        app, port=port, loop="uvloop", http="httptools", log_level="error", access_log=False
+    )
