@@ -1,0 +1,293 @@
+"""The local stack as a newcomer meets it: through its commands, on a folder of its own."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from ops.stack import Home
+from tests.servers import INSTALLED, PROJECT
+
+pytestmark = pytest.mark.timeout(400)
+
+COMMAND = str(Path(sys.executable).parent / "pentimento")
+
+
+class Newcomer:
+    """Somebody at a terminal, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = Home(folder / ".pentimento")
+        self.home.folder.mkdir()
+        for part in ("neo4j", "models"):
+            (self.home.folder / part).symlink_to(INSTALLED / part)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("PENTIMENTO_")}
+        self.environment = {
+            **kept,
+            "PENTIMENTO_CLOCK": "movable",
+            "PENTIMENTO_NEO4J_HEAP": "512m",
+            "PENTIMENTO_NEO4J_PAGE_CACHE": "128m",
+        }
+
+    def types(self, *words: str, ok: bool = True) -> str:
+        said = subprocess.run(
+            [COMMAND, *words],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert (said.returncode == 0) == ok, said.stdout + said.stderr
+        return said.stdout
+
+    def starts(self, *words: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [COMMAND, *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def status(self) -> dict[str, Any]:
+        return dict(json.loads(self.types("status", "--json")))
+
+    def pids(self) -> dict[str, int]:
+        return {process["name"]: process["pid"] for process in self.status()["processes"]}
+
+
+@pytest.fixture(scope="module")
+def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
+    somebody = Newcomer(tmp_path_factory.mktemp("newcomer"))
+    yield somebody
+    somebody.types("down")
+
+
+@pytest.fixture(scope="module")
+def first_screen(newcomer: Newcomer) -> str:
+    return newcomer.types("up", "--detach")
+
+
+@pytest.fixture
+def up(newcomer: Newcomer, first_screen: str) -> Newcomer:
+    return newcomer
+
+
+def created_at(status: dict[str, Any]) -> str:
+    answer = httpx.get(
+        f"{status['api_url']}/api/personas/ada",
+        headers={"Authorization": f"Bearer {status['api_key']}"},
+    )
+    return str(answer.json()["created_at"])
+
+
+def test_the_printed_call_works_when_pasted(first_screen: str) -> None:
+    (line,) = re.findall(r"^curl .*$", first_screen, re.M)
+
+    said = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
+
+    assert json.loads(said.stdout)["name"] == "Ada"
+    assert len(first_screen.splitlines()) < 24
+
+
+def test_status_is_for_programs_too(up: Newcomer) -> None:
+    status = up.status()
+
+    assert set(status) == {
+        "api_url",
+        "neo4j_uri",
+        "neo4j_user",
+        "neo4j_password",
+        "browser_url",
+        "redis_url",
+        "api_key",
+        "processes",
+    }
+    names = {process["name"] for process in status["processes"]}
+    assert names == {"neo4j", "redis", "api", "worker", "beat"}
+    assert all(process["state"] == "running" for process in status["processes"])
+    assert all(psutil.pid_exists(process["pid"]) for process in status["processes"])
+
+
+def test_neo4j_browser_is_there(up: Newcomer) -> None:
+    page = httpx.get(up.status()["browser_url"], follow_redirects=True)
+
+    assert page.status_code == 200
+    assert "Neo4j Browser" in page.text
+
+
+def test_secrets_are_for_their_owner_only(up: Newcomer) -> None:
+    for name in ("secrets.json", "run/stack.json", "run/supervisord.conf", "run/redis.conf"):
+        assert (up.home.folder / name).stat().st_mode & 0o077 == 0, name
+    status = up.status()
+    logs = "".join(log.read_text(errors="replace") for log in up.home.logs.glob("*.log"))
+    assert status["neo4j_password"] not in logs
+    assert status["api_key"] not in logs
+
+
+def test_the_doctor_finds_nothing(up: Newcomer) -> None:
+    said = up.types("doctor")
+
+    assert "broken" not in said
+    for part in ("Python", "Java", "Model", "Ready: worker"):
+        assert part in said
+
+
+def test_a_second_up_finds_the_first(up: Newcomer) -> None:
+    before = up.pids()
+
+    assert "Running already" in up.types("up", "--detach")
+    assert up.pids() == before
+
+
+def test_commands_find_the_running_stack(up: Newcomer) -> None:
+    assert "up to date" in up.types("migrate")
+    assert "would be run" in up.types("night", "--persona", "ada", "--dry-run")
+    assert "is over" in up.types("night", "--persona", "ada", "--now", "2031-05-02T04:00:00")
+    assert "over already" in up.types("night", "--persona", "ada", "--now", "2031-05-02T05:00:00")
+    assert "No persona" in up.types("night", "--persona", "nobody", ok=False)
+    assert "not a time" in up.types("night", "--persona", "ada", "--now", "soon", ok=False)
+
+    key = up.types("tenant", "add", "acme").strip()
+    assert "acme" in up.types("tenant", "list")
+    answer = httpx.get(
+        f"{up.status()['api_url']}/api/personas", headers={"Authorization": f"Bearer {key}"}
+    )
+    assert answer.json() == {"items": [], "next_cursor": None}
+
+
+def test_beat_sends_a_persona_to_sleep_by_itself(up: Newcomer) -> None:
+    """The whole chain: the clock, beat, Redis, the worker, Neo4j."""
+    status = up.status()
+    clock = f"{status['api_url']}/api/clock"
+    headers = {"Authorization": f"Bearer {status['api_key']}"}
+    try:
+        in_two_days = datetime.now(UTC) + timedelta(days=2)
+        moved = httpx.put(clock, json={"now": in_two_days.isoformat()}, headers=headers)
+        assert moved.status_code == 200
+
+        deadline = time.monotonic() + 100  # the timetable looks once a minute
+        log = up.home.log("worker")
+        while '"state": "done"' not in log.read_text():
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.5)
+        assert "over already" in up.types("night", "--persona", "ada")
+    finally:
+        httpx.put(clock, json={"now": None}, headers=headers)
+
+
+def test_what_dies_is_restarted(up: Newcomer) -> None:
+    before = up.pids()
+    os.kill(before["beat"], signal.SIGKILL)
+
+    deadline = time.monotonic() + 20
+    while up.pids()["beat"] in (before["beat"], None):
+        assert time.monotonic() < deadline
+        time.sleep(0.3)
+
+    assert "exited: beat" in (up.home.run / "supervisord.log").read_text()
+
+
+def test_down_leaves_nothing_and_a_second_up_finds_the_data(up: Newcomer) -> None:
+    before = up.status()
+    made = created_at(before)
+
+    assert "Stopped" in up.types("down")
+    assert up.home.members() == []
+    assert not any(psutil.pid_exists(p["pid"]) for p in before["processes"])
+    assert "Nothing was running" in up.types("down")
+    assert "Not running" in up.types("status", ok=False)
+
+    started = time.monotonic()
+    up.types("up", "--detach")
+    seconds = time.monotonic() - started
+    after = up.status()
+    assert created_at(after) == made
+    assert after["api_key"] == before["api_key"]
+    assert after["api_url"] == before["api_url"]
+    print(f"a warm start took {seconds:.0f} s")
+
+
+def test_a_port_in_use_is_avoided(up: Newcomer) -> None:
+    before = up.status()
+    up.types("down")
+    port = int(before["api_url"].rpartition(":")[2])
+
+    with socket.create_server(("127.0.0.1", port)):
+        up.types("up", "--detach")
+        after = up.status()
+        assert after["api_url"] != before["api_url"]
+        assert created_at(after)
+
+
+def test_what_a_killed_supervisor_leaves_is_found_and_ended(up: Newcomer) -> None:
+    pids = up.pids()
+    os.kill(int((up.home.run / "supervisord.pid").read_text()), signal.SIGKILL)
+    time.sleep(0.5)
+    assert psutil.pid_exists(pids["neo4j"])
+    said = up.types("doctor", ok=False)
+    assert "make down" in said
+
+    assert "Stopped" in up.types("down")
+
+    assert up.home.members() == []
+    assert not any(psutil.pid_exists(pid) for pid in pids.values())
+
+
+def test_ctrl_c_stops_everything(up: Newcomer) -> None:
+    terminal = up.starts("up")
+    assert terminal.stdout
+    for line in terminal.stdout:
+        if "Ctrl-C" in line:
+            break
+    pids = up.pids()
+
+    terminal.send_signal(signal.SIGINT)
+
+    assert terminal.wait(60) == 0
+    assert not any(psutil.pid_exists(pid) for pid in pids.values())
+    assert up.home.members() == []
+
+
+def test_the_doctor_says_what_is_missing(tmp_path: Path) -> None:
+    nothing = Newcomer(tmp_path)
+    for part in ("neo4j", "models"):
+        (nothing.home.folder / part).unlink()
+
+    said = nothing.types("doctor", ok=False)
+
+    assert "jars are missing" in said
+    assert "pentimento install" in said
+    assert re.search(r"Model .* not installed", said)
+
+
+def test_a_command_without_a_graph_says_so(tmp_path: Path) -> None:
+    said = Newcomer(tmp_path).types("migrate", ok=False)
+
+    assert "PENTIMENTO_NEO4J_URI" in said
+    assert "Traceback" not in said
+
+
+def test_make_knows_its_targets() -> None:
+    said = subprocess.run(
+        ["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True
+    ).stdout
+
+    for target in ("up", "down", "test", "test-models", "check", "faults", "bench-door"):
+        assert re.search(rf"^{target}\s+\S", said, re.M), target
