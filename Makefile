@@ -43,7 +43,7 @@ format: ## Lay the code out and mend what lint can mend
 faults: ## Kill every process in turn under load, many rounds (ROUNDS=10)
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
-	PENTIMENTO_FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults -s
+	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults -s
 
 bench-door: ## What a request costs beside a bare round trip (needs nothing running)
 	@$(PYTHON) ops/bootstrap.py dev

@@ -11,7 +11,7 @@ from litestar.di import Provide
 from litestar.middleware import DefineMiddleware
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
-from litestar.openapi.spec import Components, License, SecurityScheme
+from litestar.openapi.spec import Components, License, OpenAPI, SecurityScheme
 from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
 
 from api.auth import Authentication
@@ -45,7 +45,7 @@ def create_app(settings: Settings | None = None) -> Door:
     settings = settings or Settings()
     set_up_logs(settings)
     graph = Graph.open(settings)
-    redis = open_broker(settings.redis_url or "redis://127.0.0.1:6379/0")
+    redis = open_broker(settings)
     embedder = open_embedder(settings)
     keys = KeyRing(graph, seconds=settings.key_cache_seconds)
     clock = open_clock(settings, graph)
@@ -111,16 +111,19 @@ def create_app(settings: Settings | None = None) -> Door:
             security=[{"api_key": []}],
         ),
     )
-    say_what_is_too_much(app)
+    finish_document(app.openapi_schema)
     return app
 
 
-def say_what_is_too_much(app: Door) -> None:
-    """Fields a body does not have are refused; the document has to say so."""
-    schemas = app.openapi_schema.components.schemas or {}
+def finish_document(document: OpenAPI) -> None:
+    """What Litestar cannot know: readable summaries, and that bodies take no other fields."""
+    for path in (document.paths or {}).values():
+        for operation in (path.get, path.post, path.put, path.patch, path.delete):
+            if operation and operation.operation_id:
+                operation.summary = operation.operation_id.replace("_", " ").capitalize()
     for body in Body.__subclasses__():
-        if body.__name__ in schemas:
-            schemas[body.__name__].additional_properties = False
+        if schema := (document.components.schemas or {}).get(body.__name__):
+            schema.additional_properties = False
 
 
 class MetricsController(PrometheusController):

@@ -26,12 +26,12 @@ class ClockController(Controller):
     path = "/clock"
     tags = ("clock",)
 
-    @get(responses=problems())
+    @get(operation_id="read_clock", responses=problems())
     async def read(self, clock: NamedDependency[Clock]) -> ClockReading:
         """The engine's time."""
         return ClockReading(await clock.now())
 
-    @put(guards=[only(Role.ADMIN)], responses=problems(413))
+    @put(operation_id="move_clock", guards=[only(Role.ADMIN)], responses=problems(413))
     async def move(
         self,
         data: Annotated[ClockSetting, in_utc, like(now="2027-01-01T03:00:00Z")],

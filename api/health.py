@@ -26,12 +26,16 @@ class HealthController(Controller):
     opt = {"open": True}  # noqa: RUF012  Litestar's own way of saying it
     security = ({},)
 
-    @get("/health")
+    @get("/health", operation_id="health")
     async def health(self) -> Health:
         """Alive."""
         return Health("alive", VERSION)
 
-    @get("/ready", responses={503: ResponseSpec(Readiness, description="Not ready")})
+    @get(
+        "/ready",
+        operation_id="ready",
+        responses={503: ResponseSpec(Readiness, description="Not ready")},
+    )
     async def ready(
         self,
         graph: NamedDependency[Graph],

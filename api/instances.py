@@ -25,7 +25,7 @@ class InstanceController(Controller):
     path = "/instances"
     tags = ("instances",)
 
-    @post(guards=[only(Role.ADMIN)], responses=problems(409, 413))
+    @post(operation_id="add_instance", guards=[only(Role.ADMIN)], responses=problems(409, 413))
     async def add(
         self,
         data: Annotated[NewInstance, like(id="studio", name="Studio")],
@@ -37,7 +37,7 @@ class InstanceController(Controller):
         instance = Instance(data.id or new_id(), data.name, await clock.now())
         return await add_instance(graph, caller.tenant_id, instance)
 
-    @get(responses=problems())
+    @get(operation_id="list_instances", responses=problems())
     async def page(
         self,
         caller: NamedDependency[Caller],
@@ -48,14 +48,14 @@ class InstanceController(Controller):
         """The tenant's instances; for a user, those they are a member of."""
         return await list_instances(graph, caller, cursor=cursor, limit=limit)
 
-    @get("/{instance_id:str}", responses=problems(404))
+    @get("/{instance_id:str}", operation_id="get_instance", responses=problems(404))
     async def one(
         self, instance_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Instance:
         """One instance; for a user who is no member, it does not exist."""
         return await get_instance(graph, caller, instance_id)
 
-    @get("/{instance_id:str}/members", responses=problems(404))
+    @get("/{instance_id:str}/members", operation_id="list_members", responses=problems(404))
     async def members(
         self,
         instance_id: PathId,
@@ -69,6 +69,7 @@ class InstanceController(Controller):
 
     @put(
         "/{instance_id:str}/members/{user_id:str}",
+        operation_id="put_member",
         guards=[only(Role.ADMIN)],
         responses=problems(404, 413),
     )
@@ -88,6 +89,7 @@ class InstanceController(Controller):
 
     @delete(
         "/{instance_id:str}/members/{user_id:str}",
+        operation_id="remove_member",
         guards=[only(Role.ADMIN)],
         responses=problems(404),
     )

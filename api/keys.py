@@ -21,7 +21,7 @@ class KeyController(Controller):
     tags = ("keys",)
     guards = (only(Role.ADMIN),)
 
-    @post(responses=problems(413))
+    @post(operation_id="issue_key", responses=problems(413))
     async def issue(
         self,
         data: Annotated[NewKey, like(name="chat backend", role="runtime")],
@@ -38,7 +38,7 @@ class KeyController(Controller):
             now=datetime.now(UTC),
         )
 
-    @get(responses=problems())
+    @get(operation_id="list_keys", responses=problems())
     async def page(
         self,
         caller: NamedDependency[Caller],
@@ -49,7 +49,12 @@ class KeyController(Controller):
         """The tenant's keys, revoked ones included, without their text."""
         return await list_keys(graph, caller.tenant_id, cursor=cursor, limit=limit)
 
-    @post("/{key_id:str}/rotate", status_code=200, responses=problems(404, 413))
+    @post(
+        "/{key_id:str}/rotate",
+        operation_id="rotate_key",
+        status_code=200,
+        responses=problems(404, 413),
+    )
     async def rotate(
         self,
         key_id: PathId,
@@ -69,7 +74,7 @@ class KeyController(Controller):
         keys.forget(key_id)
         return issued
 
-    @delete("/{key_id:str}", responses=problems(404, 409))
+    @delete("/{key_id:str}", operation_id="revoke_key", responses=problems(404, 409))
     async def revoke(
         self,
         key_id: PathId,

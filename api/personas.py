@@ -21,7 +21,7 @@ class PersonaController(Controller):
     path = "/personas"
     tags = ("personas",)
 
-    @post(guards=[only(Role.ADMIN)], responses=problems(409, 413))
+    @post(operation_id="add_persona", guards=[only(Role.ADMIN)], responses=problems(409, 413))
     async def add(
         self,
         data: Annotated[
@@ -48,7 +48,7 @@ class PersonaController(Controller):
             graph, caller.tenant_id, persona, consolidate_at=settings.consolidate_at
         )
 
-    @get(responses=problems())
+    @get(operation_id="list_personas", responses=problems())
     async def page(
         self,
         caller: NamedDependency[Caller],
@@ -60,14 +60,19 @@ class PersonaController(Controller):
         found = await list_personas(graph, caller.tenant_id, cursor=cursor, limit=limit)
         return replace(found, items=[as_seen(persona, caller) for persona in found.items])
 
-    @get("/{persona_id:str}", responses=problems(404))
+    @get("/{persona_id:str}", operation_id="get_persona", responses=problems(404))
     async def one(
         self, persona_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Persona:
         """One persona."""
         return as_seen(await get_persona(graph, caller.tenant_id, persona_id), caller)
 
-    @patch("/{persona_id:str}", guards=[only(Role.ADMIN)], responses=problems(404, 413))
+    @patch(
+        "/{persona_id:str}",
+        operation_id="change_persona",
+        guards=[only(Role.ADMIN)],
+        responses=problems(404, 413),
+    )
     async def change(
         self,
         persona_id: PathId,

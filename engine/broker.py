@@ -5,6 +5,7 @@ from redis.asyncio import Redis as AsyncRedis
 from redis.exceptions import RedisError
 
 from engine.errors import BrokerUnavailable
+from engine.settings import Settings
 
 SEEN = "pentimento:worker:"
 SEEN_SECONDS = 6  # a worker says it is there every 2 s
@@ -12,9 +13,12 @@ SEEN_SECONDS = 6  # a worker says it is there every 2 s
 PATIENCE = 2.0  # seconds
 
 
-def open_broker(url: str) -> AsyncRedis:
+def open_broker(settings: Settings) -> AsyncRedis:
     return AsyncRedis.from_url(
-        url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE, decode_responses=True
+        settings.broker_url,
+        socket_connect_timeout=PATIENCE,
+        socket_timeout=PATIENCE,
+        decode_responses=True,
     )
 
 

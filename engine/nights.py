@@ -56,13 +56,15 @@ async def run_night(
     except BaseException:
         await graph.write("nights/leave_night", **night)
         raise
-    await graph.write(
+    finished = await graph.write(
         "nights/finish_night",
         **night,
         stages=names,
         finished_at=now,
         next_night_at=next_night(now, persona.time_zone, consolidate_at),
     )
+    if not finished:  # it took longer than the lease, and another worker has it now
+        raise NightUnderWay(persona_id)
     return Night(tenant_id, persona_id, day, "done", names)
 
 

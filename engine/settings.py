@@ -29,7 +29,7 @@ class Settings(BaseSettings):
     neo4j_page_cache: str = "512m"
 
     # The broker. Without a URL `pentimento up` starts a Redis of its own.
-    redis_url: str | None = None
+    redis_url: str | None = None  # processes that nobody told look on this machine
 
     # The HTTP door.
     api_host: str = "127.0.0.1"
@@ -57,3 +57,7 @@ class Settings(BaseSettings):
     job_retries: int = Field(default=8, ge=0)  # with backoff, while the graph is away
     worker_processes: int = Field(default=1, ge=1)
     consolidate_at: str = Field(default="03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$")  # local time
+
+    @property
+    def broker_url(self) -> str:
+        return self.redis_url or "redis://127.0.0.1:6379/0"

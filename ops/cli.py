@@ -25,7 +25,7 @@ from engine.settings import Settings
 from engine.tenants import add_tenant, list_tenants
 from ops.demo import PERSONA, TENANT, prepare_demo
 from ops.doctor import examine
-from ops.install import FetchFailed, install_model, install_neo4j
+from ops.install import FetchFailed, install_model, install_neo4j, one_at_a_time
 from ops.stack import Home, Stack, StackFailed, start, stop, tails, wait_until_ready
 
 T = TypeVar("T")
@@ -84,13 +84,6 @@ def up(
 ) -> None:
     """Install what is missing, start everything, and say what runs where."""
     home, settings = here()
-    running = home.running()
-    if running:
-        console.print("Running already.")
-        show(home, running)
-        return
-    install()
-    started = time.monotonic()
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -98,22 +91,35 @@ def up(
     signal.signal(signal.SIGTERM, interrupted)
     signal.signal(signal.SIGHUP, interrupted)
     try:
-        stack = start(home, settings, console.print)
-        key = asyncio.run(prepare_demo(inside(), home.secrets().get("api_key")))
-        home.keep_secret("api_key", key)
-        stack = replace(stack, api_key=key)
-        home.remember(stack)
-        wait_until_ready(home, stack, console.print)
-        console.print(f"Ready after {time.monotonic() - started:.0f} s.\n")
+        with one_at_a_time(home.folder, "up"):
+            if running := home.running():
+                console.print("Running already.")
+                show(home, running)
+                return
+            stack = bring_up(home, settings)
         show(home, stack)
         if not detach:
             stay(home, stack)
-    except (StackFailed, EngineError, LookupError) as error:
+    except (StackFailed, FetchFailed, EngineError, LookupError) as error:
         stop(home)
         fail(f"{error}\n{tails(home) if isinstance(error, EngineError) else ''}")
     except KeyboardInterrupt:
         console.print("\nStopping ...")
         stop(home)
+
+
+def bring_up(home: Home, settings: Settings) -> Stack:
+    if settings.neo4j_uri is None:
+        install_neo4j(home.folder, console)
+    install_model(home.folder, console)
+    started = time.monotonic()
+    stack = start(home, settings, console.print)
+    key = asyncio.run(prepare_demo(inside(), home.secrets().get("api_key")))
+    stack = replace(stack, api_key=home.keep_secret("api_key", key))
+    home.remember(stack)
+    wait_until_ready(home, stack, console.print)
+    console.print(f"Ready after {time.monotonic() - started:.0f} s.\n")
+    return stack
 
 
 def stay(home: Home, stack: Stack) -> None:
@@ -182,10 +188,10 @@ def doctor() -> None:
     broken = 0
     for finding in examine(home, settings):
         mark = "[green]ok[/green]    " if finding.ok else "[red]broken[/red]"
-        console.print(f"{mark}  {finding.what:<16} {finding.detail}")
+        console.print(f"{mark}  {finding.what:<16} {finding.detail}", soft_wrap=True)
         if not finding.ok:
             broken += 1
-            console.print(f"        {'':<16} {finding.mend}", style="yellow")
+            console.print(f"        {'':<16} {finding.mend}", style="yellow", soft_wrap=True)
     if broken:
         raise typer.Exit(1)
 
@@ -195,9 +201,9 @@ def install(
     only: Annotated[str, typer.Option(help="`neo4j` or `model`; both without it.")] = "",
 ) -> None:
     """Fetch Neo4j and the embedding model, checked and side by side."""
-    home, settings = here()
+    home, _ = here()
     try:
-        if only in ("", "neo4j") and settings.neo4j_uri is None:
+        if only in ("", "neo4j"):
             install_neo4j(home.folder, console)
         if only in ("", "model"):
             install_model(home.folder, console)

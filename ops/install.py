@@ -84,7 +84,7 @@ def missing_jars(home: Path) -> list[Jar]:
 def install_neo4j(home: Path, console: Console) -> None:
     if not missing_jars(home):
         return
-    with one_at_a_time(home):
+    with one_at_a_time(home, "fetch"):
         fetch(missing_jars(home), neo4j_folder(home), console, "Neo4j")
         expected = {jar.path(neo4j_folder(home)) for jar in neo4j_jars()}
         for stale in set(neo4j_folder(home).glob("*.jar")) - expected:
@@ -95,7 +95,7 @@ def install_model(home: Path, console: Console) -> None:
     folder = onnx_folder(home, DEFAULT_MODEL)
     if folder.exists():
         return
-    with one_at_a_time(home):
+    with one_at_a_time(home, "fetch"):
         if folder.exists():
             return
         unpacked = folder.with_name(f"{folder.name}.part")
@@ -117,9 +117,10 @@ def install_model(home: Path, console: Console) -> None:
 
 
 @contextmanager
-def one_at_a_time(home: Path) -> Iterator[None]:
+def one_at_a_time(home: Path, what: str) -> Iterator[None]:
+    """Two commands over one folder take turns at this."""
     home.mkdir(parents=True, exist_ok=True)
-    with (home / "fetch.lock").open("w") as held:
+    with (home / f"{what}.lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
 

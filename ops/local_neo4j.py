@@ -34,6 +34,8 @@ internal.server.bolt.thread_pool_shutdown_wait_time=1s
 internal.server.bolt.connection_shutdown_wait_time=1s
 internal.dbms.bolt.netty_server_shutdown_quiet_period_duration=0s
 dbms.usage_report.enabled=false
+# Statements carry what people wrote; logs must not.
+db.logs.query.enabled=OFF
 dbms.security.auth_minimum_password_length=8
 """
 

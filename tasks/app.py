@@ -14,9 +14,8 @@ from engine.logs import set_up_logs
 from engine.settings import Settings
 
 settings = Settings()
-BROKER = settings.redis_url or "redis://127.0.0.1:6379/0"
 
-app = Celery("pentimento", broker=BROKER, include=["tasks.jobs"])
+app = Celery("pentimento", broker=settings.broker_url, include=["tasks.jobs"])
 app.conf.update(
     # A job that was taken and not finished is given to another worker. Jobs are safe to run twice.
     task_acks_late=True,
@@ -52,7 +51,9 @@ def set_up(**_: Any) -> None:
     set_up_logs(settings)
 
 
-_redis = Redis.from_url(BROKER, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE)
+_redis = Redis.from_url(
+    settings.broker_url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE
+)
 
 
 @heartbeat_sent.connect  # type: ignore[untyped-decorator]

@@ -42,4 +42,11 @@ def run(job: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
             _migrated = True
         return await job(here.graph, *arguments, now=await here.clock.now(), **options)
 
-    return here.loop.run_until_complete(work())
+    task = here.loop.create_task(work())
+    try:
+        return here.loop.run_until_complete(task)
+    except BaseException:
+        # Out of time, or told to stop, in the middle of it: it must not go on inside the next job.
+        task.cancel()
+        here.loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+        raise

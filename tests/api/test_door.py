@@ -1,7 +1,11 @@
 """What every request gets around it, whatever it asks for."""
 
+import asyncio
 import json
+import signal
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +15,9 @@ from api.app import create_app
 from api.envelope import Door
 from engine.models import Role
 from engine.settings import Settings
+from ops.ports import free_port
 from tests.api.conftest import NewCaller, a_client
+from tests.servers import answers, running, wait_until
 
 
 async def test_alive_needs_no_key(stranger: httpx.AsyncClient) -> None:
@@ -221,6 +227,26 @@ async def test_a_clock_that_does_not_move_has_no_route(
         assert (await client.put("/api/clock", json={"now": None})).status_code == 404
         assert (await client.get("/api/clock")).status_code == 404
         assert "/api/clock" not in (await client.get("/schema")).text
+
+
+async def test_a_stop_lets_open_requests_finish(settings: Settings, tmp_path: Path) -> None:
+    """This one takes as long as the API waits for a Neo4j that is away."""
+    away = settings.model_copy(update={"neo4j_uri": "bolt://127.0.0.1:9", "neo4j_patience": 2.0})
+    port = free_port()
+    own = away.model_copy(update={"api_port": port})
+    log = tmp_path / "api.log"
+    with running([sys.executable, "-m", "api"], own, log) as process:
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}/api/health"), process, log)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            headers = {"Authorization": "Bearer pmt_a_b"}
+            open_request = asyncio.create_task(client.get("/api/personas", headers=headers))
+            await asyncio.sleep(0.5)
+            process.terminate()
+            answer = await open_request
+        ended = await asyncio.to_thread(process.wait, 10)
+
+    assert answer.status_code == 503
+    assert ended in (0, -signal.SIGTERM)
 
 
 async def test_ready_names_what_is_missing(app: Door, settings: Settings) -> None:

@@ -16,7 +16,7 @@ from engine.settings import Settings
 from ops.demo import prepare_demo
 from ops.stack import Home, Stack, stack_of
 
-ROUNDS = int(os.environ.get("PENTIMENTO_FAULT_ROUNDS") or 1)
+ROUNDS = int(os.environ.get("FAULT_ROUNDS") or 1)
 VICTIMS = ["neo4j", "redis", "worker", "api"]
 WRITERS = 4
 

@@ -177,6 +177,8 @@ def test_beat_sends_a_persona_to_sleep_by_itself(up: Newcomer) -> None:
     status = up.status()
     clock = f"{status['api_url']}/api/clock"
     headers = {"Authorization": f"Bearer {status['api_key']}"}
+    personas = f"{status['api_url']}/api/personas"
+    httpx.post(personas, json={"id": "eve", "name": "Eve"}, headers=headers).raise_for_status()
     try:
         in_two_days = datetime.now(UTC) + timedelta(days=2)
         moved = httpx.put(clock, json={"now": in_two_days.isoformat()}, headers=headers)
@@ -187,7 +189,7 @@ def test_beat_sends_a_persona_to_sleep_by_itself(up: Newcomer) -> None:
         while '"state": "done"' not in log.read_text():
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.5)
-        assert "over already" in up.types("night", "--persona", "ada")
+        assert "over already" in up.types("night", "--persona", "eve")
     finally:
         httpx.put(clock, json={"now": None}, headers=headers)
 
@@ -222,6 +224,18 @@ def test_down_leaves_nothing_and_a_second_up_finds_the_data(up: Newcomer) -> Non
     assert after["api_key"] == before["api_key"]
     assert after["api_url"] == before["api_url"]
     print(f"a warm start took {seconds:.0f} s")
+
+
+def test_two_that_start_at_once_start_one_stack(up: Newcomer) -> None:
+    up.types("down")
+
+    both = [up.starts("up", "--detach") for _ in range(2)]
+    screens = [terminal.communicate(timeout=180)[0] for terminal in both]
+
+    assert [terminal.returncode for terminal in both] == [0, 0], screens
+    assert sum("Running already" in screen for screen in screens) == 1
+    supervisors = [p for p in up.home.members() if "supervisor.supervisord" in p.cmdline()]
+    assert len(supervisors) == 1
 
 
 def test_a_port_in_use_is_avoided(up: Newcomer) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,7 +19,7 @@ from engine.models import Persona, Tone
 from engine.nights import LEASE, claim_nights
 from engine.personas import add_persona
 from engine.settings import Settings
-from tests.servers import local_worker
+from tests.servers import as_environment, local_worker
 
 
 @pytest.fixture
@@ -130,3 +132,39 @@ async def test_a_persona_that_is_gone_is_no_error(
         while "night_left_alone" not in (folder / "worker.log").read_text():
             assert time.monotonic() < deadline, (folder / "worker.log").read_text()
             await asyncio.sleep(0.2)
+
+
+def test_a_job_that_is_out_of_time_does_not_go_on_inside_the_next(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in as_environment(settings).items():
+        monkeypatch.setenv(name, value)
+    code = """
+import asyncio, signal
+from celery.exceptions import SoftTimeLimitExceeded
+from tasks.process import run
+
+heard = []
+async def slow(graph, now):
+    try:
+        await asyncio.sleep(30)
+    finally:
+        heard.append("ended")
+async def quick(graph, now):
+    await asyncio.sleep(0.2)
+    return list(heard)
+
+def out_of_time(*_):
+    raise SoftTimeLimitExceeded
+signal.signal(signal.SIGALRM, out_of_time)
+run(quick)
+signal.alarm(1)
+try:
+    run(slow)
+except SoftTimeLimitExceeded:
+    heard.append("told")
+print(run(quick))
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert said.stdout.strip() == "['ended', 'told']", said.stderr
