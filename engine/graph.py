@@ -48,6 +48,17 @@ STATEMENT_SECONDS = Histogram(
 )
 
 _bookmarks: ContextVar[set[str] | None] = ContextVar("bookmarks", default=None)
+_deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+
+
+@contextlib.contextmanager
+def answer_within(seconds: float) -> Iterator[None]:
+    """Inside, all statements together take no longer than this: somebody waits for the answer."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
 
 
 @contextlib.contextmanager
@@ -144,14 +155,16 @@ class Graph:
 
     async def _try(self, name: str, access: str, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         started = time.perf_counter()
+        deadline = _deadline.get()
+        left = max(0.0, deadline - time.monotonic()) if deadline else self._limit
         outcome = "error"
         try:
-            async with asyncio.timeout(self._limit):
+            async with asyncio.timeout(min(self._limit, left)):
                 answer = await self._try_again(access, work)
             outcome = "ok"
             return answer
         except TimeoutError as error:
-            raise GraphUnavailable(f"no answer within {self._limit:g} s") from error
+            raise GraphUnavailable("it did not answer in time") from error
         finally:
             STATEMENT_SECONDS.labels(name, outcome).observe(time.perf_counter() - started)
 

@@ -103,5 +103,5 @@ def examine_stack(home: Home) -> Iterator[Finding]:
             f"Ready: {name}",
             check["ok"],
             check["detail"],
-            "Look at the logs with `pentimento logs`.",
+            f"The logs are in {home.logs}.",
         )

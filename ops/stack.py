@@ -83,6 +83,9 @@ maxmemory-policy noeviction
 """
 
 
+Programs = dict[str, list[str]]  # the command of each process, in the order they start
+
+
 class StackFailed(Exception):
     """The stack did not come up; the text says what to look at."""
 
@@ -130,6 +133,7 @@ class Home:
         self.run = self.folder / "run"
         self.logs = self.folder / "logs"
         self.data = self.folder / "data"
+        self.password_is_set = self.data / "neo4j" / "password-is-set"
 
     def running(self) -> Stack | None:
         """The stack that runs here, if one does."""
@@ -219,32 +223,69 @@ def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Stack:
     for log in home.logs.glob("*.log"):
         if log.stat().st_size > LARGEST_LOG:
             log.rename(log.with_suffix(".log.1"))
-    first_time = not (home.data / "neo4j" / "data").exists()
 
-    programs: dict[str, list[str]] = {}
-    browser_url = None
-    neo4j_uri, neo4j_password = settings.neo4j_uri, settings.neo4j_password.get_secret_value()
-    if neo4j_uri is None:
-        place = Neo4jPlace(
-            home.data / "neo4j",
-            home.port("bolt", 7687),
-            home.port("browser", 7474),
-            settings.neo4j_heap,
-            settings.neo4j_page_cache,
-        )
-        programs["neo4j"] = command(home.folder, place)
-        neo4j_uri, browser_url = place.uri, place.browser_url
-        neo4j_password = home.secret("neo4j_password")
-    redis_url = settings.redis_url
-    if redis_url is None:
-        port, password = home.port("redis", 6399), home.secret("redis_password")
-        write_private(
-            home.run / "redis.conf",
-            REDIS.format(port=port, data=home.data / "redis", password=password),
-        )
-        programs["redis"] = [find_redis(), str(home.run / "redis.conf")]
-        redis_url = f"redis://:{password}@127.0.0.1:{port}/0"
-    api_port = home.port("api", settings.api_port)
+    programs: Programs = {}
+    neo4j_uri, neo4j_password, browser_url = plan_neo4j(home, settings, programs)
+    redis_url = plan_redis(home, settings, programs)
+    api_port = plan_doors(home, settings, programs)
+    port, password = free_port(), secrets.token_urlsafe(16)
+    stack = Stack(
+        api_url=f"http://127.0.0.1:{api_port}",
+        neo4j_uri=neo4j_uri,
+        neo4j_user=settings.neo4j_user,
+        neo4j_password=neo4j_password,
+        browser_url=browser_url,
+        redis_url=redis_url,
+        supervisor_url=f"http://pentimento:{password}@127.0.0.1:{port}/RPC2",
+        settings={
+            **{key: value for key, value in os.environ.items() if key.startswith("PENTIMENTO_")},
+            "PENTIMENTO_HOME": str(home.folder),
+        },
+    )
+    # On a new Neo4j, processes that tried the password before it is set would get it locked.
+    new = "neo4j" in programs and not home.password_is_set.exists()
+    later = set(programs) - {"neo4j", "redis"} if new else set()
+    write_private(
+        home.run / "supervisord.conf",
+        SUPERVISOR.format(run=home.run, port=port, password=password)
+        + as_sections(home, settings, programs, later),
+    )
+    home.remember(stack)
+    supervisord = launch(home, stack)
+    if "neo4j" in programs:
+        say("Starting Neo4j ...")
+        wait_for_neo4j(home, stack, supervisord)
+    for name in later:
+        home.supervisor(stack).startProcess(name, False)
+    return stack
+
+
+def plan_neo4j(home: Home, settings: Settings, programs: Programs) -> tuple[str, str, str | None]:
+    """The graph's address, password and Browser: a given one's, or one of our own."""
+    if settings.neo4j_uri is not None:
+        return settings.neo4j_uri, settings.neo4j_password.get_secret_value(), None
+    place = Neo4jPlace(
+        home.data / "neo4j",
+        home.port("bolt", 7687),
+        home.port("browser", 7474),
+        settings.neo4j_heap,
+        settings.neo4j_page_cache,
+    )
+    programs["neo4j"] = command(home.folder, place)
+    return place.uri, home.secret("neo4j_password"), place.browser_url
+
+
+def plan_redis(home: Home, settings: Settings, programs: Programs) -> str:
+    if settings.redis_url is not None:
+        return settings.redis_url
+    port, password = home.port("redis", 6399), home.secret("redis_password")
+    configuration = REDIS.format(port=port, data=home.data / "redis", password=password)
+    write_private(home.run / "redis.conf", configuration)
+    programs["redis"] = [find_redis(), str(home.run / "redis.conf")]
+    return f"redis://:{password}@127.0.0.1:{port}/0"
+
+
+def plan_doors(home: Home, settings: Settings, programs: Programs) -> int:
     celery = [sys.executable, "-m", "celery", "-A", "tasks.app"]
     programs["api"] = [sys.executable, "-m", "api"]
     programs["worker"] = [
@@ -254,63 +295,52 @@ def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Stack:
     programs["beat"] = [
         *celery, "beat", f"--schedule={home.data / 'beat' / 'schedule'}", "--pidfile=",
     ]  # fmt: skip
+    return home.port("api", settings.api_port)
 
-    supervisor_port, supervisor_password = free_port(), secrets.token_urlsafe(16)
-    stack = Stack(
-        api_url=f"http://127.0.0.1:{api_port}",
-        neo4j_uri=neo4j_uri,
-        neo4j_user=settings.neo4j_user,
-        neo4j_password=neo4j_password,
-        browser_url=browser_url,
-        redis_url=redis_url,
-        supervisor_url=f"http://pentimento:{supervisor_password}@127.0.0.1:{supervisor_port}/RPC2",
-        settings={
-            **{key: value for key, value in os.environ.items() if key.startswith("PENTIMENTO_")},
-            "PENTIMENTO_HOME": str(home.folder),
-        },
+
+def as_sections(home: Home, settings: Settings, programs: Programs, later: set[str]) -> str:
+    """The programs as supervisord reads them."""
+    return "".join(
+        PROGRAM.format(
+            name=name,
+            command=shlex.join([*LOGGED, str(home.log(name)), *line]).replace("%", "%%"),
+            # The last to start is the first to stop: the doors close before the store does.
+            priority=place,
+            autostart=str(name not in later).lower(),
+            patience=30 if name == "neo4j" else settings.shutdown_seconds + 2,
+            # Celery stops its own children, and loses jobs when they are told to stop as well.
+            as_group=str(name != "worker").lower(),
+        )
+        for place, (name, line) in enumerate(programs.items(), start=1)
     )
-    # Processes that would try the password before it is set would get the user locked out.
-    early = {"neo4j", "redis"} if first_time else set(programs)
-    write_private(
-        home.run / "supervisord.conf",
-        SUPERVISOR.format(run=home.run, port=supervisor_port, password=supervisor_password)
-        + "".join(
-            PROGRAM.format(
-                name=name,
-                command=shlex.join([*LOGGED, str(home.log(name)), *line]).replace("%", "%%"),
-                # The last to start is the first to stop: the doors close before the store does.
-                priority=list(programs).index(name) + 1,
-                autostart=str(name in early).lower(),
-                patience=30 if name == "neo4j" else settings.shutdown_seconds + 2,
-                # Celery stops its own children, and loses jobs when they are told to stop as well.
-                as_group=str(name != "worker").lower(),
-            )
-            for name, line in programs.items()
-        ),
-    )
-    home.remember(stack)
-    supervisord = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "supervisor.supervisord", "-c", str(home.run / "supervisord.conf")],
-        env={**os.environ, **stack.environment(), MARK: str(home.folder)},
-        stdin=subprocess.DEVNULL,
-        stdout=(home.run / "supervisord.out").open("wb"),
-        stderr=subprocess.STDOUT,
-        start_new_session=True,  # Ctrl-C reaches `pentimento up`, which stops things in order
-    )
+
+
+def launch(home: Home, stack: Stack) -> "subprocess.Popen[bytes]":
+    with (home.run / "supervisord.out").open("wb") as output:
+        supervisord = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "supervisor.supervisord", "-c", home.run / "supervisord.conf"],
+            env={**os.environ, **stack.environment(), MARK: str(home.folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C reaches `pentimento up`, which stops things in order
+        )
     wait_for(lambda: home.running() is not None, 20, home, "supervisord", supervisord)
-    first_pid = home.pid(stack, "neo4j")
-    if "neo4j" in programs:
-        say("Starting Neo4j ...")
+    return supervisord
 
-        def usable() -> bool:
-            if home.pid(stack, "neo4j") != first_pid:
-                raise StackFailed(f"Neo4j died while it was starting.\n{tails(home)}")
-            return set_first_password(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password)
 
-        wait_for(usable, START_SECONDS, home, "Neo4j", supervisord)
-    for name in programs.keys() - early:
-        home.supervisor(stack).startProcess(name, False)
-    return stack
+def wait_for_neo4j(home: Home, stack: Stack, supervisord: "subprocess.Popen[bytes]") -> None:
+    seen: set[int] = set()
+
+    def usable() -> bool:
+        if pid := home.pid(stack, "neo4j"):
+            seen.add(pid)
+        if len(seen) > 1:
+            raise StackFailed(f"Neo4j died while it was starting.\n{tails(home)}")
+        return set_first_password(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password)
+
+    wait_for(usable, START_SECONDS, home, "Neo4j", supervisord)
+    home.password_is_set.touch()
 
 
 def wait_until_ready(home: Home, stack: Stack, say: Callable[[str], None]) -> None:

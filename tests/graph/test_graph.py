@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from engine.errors import Conflict, GraphUnavailable, Invalid
-from engine.graph import Graph, causal_chain
+from engine.graph import Graph, answer_within, causal_chain
 from engine.settings import Settings
+from engine.tenants import add_tenant
 from tests.conftest import Statements
 
 
@@ -133,6 +134,33 @@ async def test_a_callers_bookmark_lets_another_process_see_its_writes(
 async def test_a_bookmark_nobody_gave_out_is_refused(graph: Graph) -> None:
     with causal_chain(["not-a-bookmark"]), pytest.raises(Invalid):
         await graph.read("setup/ping")
+
+
+async def test_a_cluster_is_reached_by_its_uri_alone(settings: Settings, tenant_id: str) -> None:
+    """A routing address: writes go to the leader, reads to whoever may serve them."""
+    uri = str(settings.neo4j_uri).replace("bolt://", "neo4j://")
+    routed = elsewhere(settings, neo4j_uri=uri)
+
+    assert await routed.read("setup/ping") == [{"answer": 1}]
+    again = await add_tenant(routed, tenant_id, name="Again", now=datetime.now(UTC))
+    assert again.name == "Test"
+    await routed.close()
+
+
+async def test_several_statements_share_one_deadline(
+    graph: Graph, settings: Settings, statements: Statements
+) -> None:
+    """A caller waits for the request, not for each statement in it."""
+    statements(slow="UNWIND range(1, 1000000000) AS n RETURN max(n % 7) AS n")
+    started = time.monotonic()
+
+    with answer_within(1.0):
+        assert await graph.read("setup/ping") == [{"answer": 1}]
+        for _ in range(3):
+            with pytest.raises(GraphUnavailable):
+                await graph.read("slow")
+
+    assert time.monotonic() - started < 2
 
 
 def elsewhere(settings: Settings, **changes: object) -> Graph:
