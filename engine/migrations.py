@@ -39,16 +39,17 @@ ALL = tuple(Migration.named(name) for name in cypher.names("migrations"))
 
 async def migrate(graph: Graph, migrations: Sequence[Migration] = ALL) -> list[str]:
     """Bring the graph to this version. Returns the ids that were applied now."""
+    # A Neo4j that has just come up plans its first statements slowly; nobody waits for this.
+    graph = graph.with_limit(LEASE)
     if not await pending(graph, migrations):
         return []
-    patient = graph.with_limit(LEASE)
-    await patient.write("setup/migration_lock_unique")
+    await graph.write("setup/migration_lock_unique")
     holder = new_id()
     await take_lock(graph, holder)
     try:
         applied = []
         for migration in await pending(graph, migrations):
-            await patient.write(migration.statement)
+            await graph.write(migration.statement)
             await graph.write(
                 "setup/record_migration",
                 id=migration.id,
@@ -57,7 +58,7 @@ async def migrate(graph: Graph, migrations: Sequence[Migration] = ALL) -> list[s
             )
             applied.append(migration.id)
             await take_lock(graph, holder)  # a new lease for the next one
-        await patient.read("setup/await_indexes", seconds=LEASE)
+        await graph.read("setup/await_indexes", seconds=LEASE)
     finally:
         await graph.write("setup/release_migration_lock", holder=holder)
     return applied

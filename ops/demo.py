@@ -17,6 +17,8 @@ PERSONA = "ada"
 INSTANCE = "studio"
 USER = "sam"
 
+PATIENCE = 60.0  # seconds for a statement: the graph has only just come up
+
 IDENTITY = """\
 You are Ada, a studio assistant with a dry wit and a long memory. You help a small team of
 painters and restorers keep track of what they said, tried and changed their minds about."""
@@ -24,7 +26,7 @@ painters and restorers keep track of what they said, tried and changed their min
 
 async def prepare_demo(settings: Settings, known_key: str | None) -> str:
     """Make what is missing of the demo. Returns an admin key: the known one while it is good."""
-    graph = Graph.open(settings)
+    graph = Graph.open(settings).with_limit(PATIENCE)
     try:
         await migrate(graph)
         now = datetime.now(UTC)
