@@ -15,7 +15,9 @@ from litestar.openapi.spec import Components, License, OpenAPI, SecurityScheme
 from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
 
 from api.auth import Authentication
+from api.candidates import CandidateController
 from api.clock import ClockController
+from api.conversations import ConversationController
 from api.envelope import Door
 from api.errors import HANDLERS
 from api.health import HealthController
@@ -28,6 +30,7 @@ from engine.clock import open_clock
 from engine.embedding import Embedder, claim_model, open_embedder
 from engine.errors import EngineError, Unavailable
 from engine.graph import Graph
+from engine.jobs import Jobs
 from engine.keys import KeyRing
 from engine.logs import set_up_logs
 from engine.migrations import migrate
@@ -49,6 +52,7 @@ def create_app(settings: Settings | None = None) -> Door:
     embedder = open_embedder(settings)
     keys = KeyRing(graph, seconds=settings.key_cache_seconds)
     clock = open_clock(settings, graph)
+    jobs = Jobs(settings)
 
     @contextlib.asynccontextmanager
     async def opened(app: Litestar) -> AsyncIterator[None]:
@@ -61,6 +65,7 @@ def create_app(settings: Settings | None = None) -> Door:
             with contextlib.suppress(asyncio.CancelledError):
                 await preparing
             embedder.close()
+            jobs.close()
             await redis.aclose()
             await graph.close()
 
@@ -69,6 +74,8 @@ def create_app(settings: Settings | None = None) -> Door:
         PersonaController,
         InstanceController,
         KeyController,
+        ConversationController,
+        CandidateController,
     ]
     if settings.clock == "movable":
         controllers.append(ClockController)
@@ -82,6 +89,7 @@ def create_app(settings: Settings | None = None) -> Door:
             "redis": Provide(lambda: redis, use_cache=True, sync_to_thread=False),
             "embedder": Provide(lambda: embedder, use_cache=True, sync_to_thread=False),
             "keys": Provide(lambda: keys, use_cache=True, sync_to_thread=False),
+            "jobs": Provide(lambda: jobs, use_cache=True, sync_to_thread=False),
             "clock": Provide(lambda: clock, use_cache=True, sync_to_thread=False),
             "caller": Provide(the_caller, sync_to_thread=False),
         },

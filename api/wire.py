@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.auth import ID_PATTERN
 from engine.errors import Invalid
-from engine.models import MemberRole, Role, Tone
+from engine.models import MemberRole, MemoryType, Role, Speaker, Tone
 
 Id = Annotated[
     str,
@@ -29,6 +29,8 @@ Identity = Annotated[
 Moment = Annotated[datetime, Meta(tz=True)]
 TimeZone = Annotated[str, Meta(min_length=1, max_length=64, description="An IANA time zone.")]
 
+EARLIEST, LATEST = 1900, 9000  # years; what lies outside was not said by anybody
+
 PathId = Annotated[str, PathParameter(max_length=128)]
 NewUserId = Annotated[str, PathParameter(max_length=128, pattern=ID_PATTERN)]
 Limit = Annotated[int, QueryParameter(ge=1, le=500, description="Items on a page.")]
@@ -43,6 +45,14 @@ def in_utc(moment: datetime | None) -> datetime | None:
         return moment.astimezone(UTC) if moment else None
     except OverflowError as error:
         raise Invalid("That time is out of the calendar.") from error
+
+
+def said_at(moment: datetime) -> datetime:
+    """A time of the caller's, to the microsecond the graph and Python both keep."""
+    told = in_utc(moment)
+    if told is None or not EARLIEST < told.year < LATEST:
+        raise Invalid(f"A message is said between the years {EARLIEST} and {LATEST}.")
+    return told
 
 
 def like(**example: Any) -> BodyKwarg:
@@ -106,6 +116,43 @@ class NewKey(Body, frozen=True):
 
 class Rotation(Body, frozen=True):
     grace_seconds: Annotated[int, Meta(ge=0, le=7 * 86_400)] = 0
+
+
+class NewConversation(Body, frozen=True):
+    instance_id: Id
+    persona_ids: Annotated[list[Id], Meta(min_length=1, max_length=20)]
+    id: Id | None = None
+    title: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class NewMessage(Body, frozen=True):
+    """One thing that was said, as the caller tells it."""
+
+    persona_id: Id
+    role: Speaker
+    content: Annotated[str, Meta(max_length=20_000)]
+    timestamp: Moment
+    message_id: Id | None = None
+    user_id: Id | None = None
+    speaker: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+    reply_to: Id | None = None
+
+
+class NewMessages(Body, frozen=True):
+    messages: Annotated[list[NewMessage], Meta(min_length=1, max_length=1000)]
+
+
+class NewCandidate(Body, frozen=True):
+    memory_type: MemoryType
+    text: Annotated[str, Meta(min_length=1, max_length=4000)]
+    content: dict[str, Any] = {}
+    source_message_ids: Annotated[list[Id], Meta(max_length=100)] = []
+    candidate_id: Id | None = None
+
+
+class CandidateChanges(Body, frozen=True):
+    text: Annotated[str, Meta(min_length=1, max_length=4000)] | UnsetType = UNSET
+    content: dict[str, Any] | UnsetType = UNSET
 
 
 class ClockSetting(Body, frozen=True):

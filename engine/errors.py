@@ -8,11 +8,15 @@ EngineError
 │   ├── PersonaNotFound
 │   ├── InstanceNotFound
 │   ├── MemberNotFound
-│   └── KeyNotFound
+│   ├── KeyNotFound
+│   ├── ConversationNotFound
+│   ├── MessageNotFound
+│   └── CandidateNotFound
 ├── Conflict                   it exists, and its state does not allow this
 │   ├── IdTaken
 │   ├── LastAdminKey
-│   └── NightUnderWay
+│   ├── NightUnderWay
+│   └── CandidateClosed
 ├── Unavailable                a part the engine stands on does not answer; try again
 │   ├── GraphUnavailable
 │   ├── BrokerUnavailable
@@ -68,6 +72,21 @@ class KeyNotFound(NotFound):
         super().__init__(f"No key {key_id!r}.")
 
 
+class ConversationNotFound(NotFound):
+    def __init__(self, conversation_id: str) -> None:
+        super().__init__(f"No conversation {conversation_id!r}.")
+
+
+class MessageNotFound(NotFound):
+    def __init__(self, message_id: str) -> None:
+        super().__init__(f"No message {message_id!r}.")
+
+
+class CandidateNotFound(NotFound):
+    def __init__(self, candidate_id: str) -> None:
+        super().__init__(f"No candidate {candidate_id!r}.")
+
+
 class Conflict(EngineError):
     pass
 
@@ -87,6 +106,14 @@ class LastAdminKey(Conflict):
 class NightUnderWay(Conflict):
     def __init__(self, persona_id: str) -> None:
         super().__init__(f"A night of persona {persona_id!r} is under way already.")
+
+
+class CandidateClosed(Conflict):
+    def __init__(self, candidate_id: str) -> None:
+        super().__init__(
+            f"Candidate {candidate_id!r} can no longer be changed: its editing window is over. "
+            "What became a memory can be minimized instead."
+        )
 
 
 class Unavailable(EngineError):

@@ -132,6 +132,23 @@ class Graph:
 
         return await self._try("+".join(name for name, _ in steps), "WRITE", work)
 
+    async def write_if(
+        self, accept: Callable[[list[Row]], T], name: str, /, **parameters: Any
+    ) -> T:
+        """Run a statement, and keep what it did only if `accept` takes its answer.
+
+        For what can only be judged once it is written: `accept` raises, and nothing has happened.
+        """
+
+        async def work(session: AsyncSession) -> T:
+            async with await session.begin_transaction(timeout=self._limit) as transaction:
+                result = await transaction.run(cypher.statement(name), as_stored(parameters))
+                accepted = accept([as_row(record) async for record in result])
+                await transaction.commit()
+            return accepted
+
+        return await self._try(name, "WRITE", work)
+
     async def write_batches(
         self, name: str, /, rows: Sequence[Any], *, size: int = BATCH, **parameters: Any
     ) -> AsyncIterator[list[Row]]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from uuid_utils.compat import uuid7
 
@@ -113,6 +113,94 @@ class Member:
     user_id: str
     role: MemberRole
     since: datetime
+
+
+class Speaker(StrEnum):
+    """Which side of a conversation a message comes from."""
+
+    USER = "user"
+    PERSONA = "persona"
+
+
+class MemoryType(StrEnum):
+    """What kind of thing is remembered: an event, something held to be so, a feeling."""
+
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    SOMATIC = "somatic"
+
+
+class CandidateState(StrEnum):
+    """Where a candidate stands. Only a pending one goes into the night."""
+
+    PENDING = "pending"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Where things are said: some personas and people, in one instance."""
+
+    id: str
+    instance_id: str
+    persona_ids: list[str]
+    started_at: datetime
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deprioritization:
+    """The flag on a message: whether the user said it is not worth remembering."""
+
+    is_flagged: bool = False
+    flagged_at: datetime | None = None
+    flagged_by: str | None = None
+    scope: str | None = None
+    range_id: str | None = None
+    reversed_at: datetime | None = None
+    reversal_source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One thing said in a conversation. Never edited."""
+
+    message_id: str
+    conversation_id: str
+    persona_id: str
+    role: Speaker
+    content: str
+    timestamp: datetime
+    user_id: str | None = None
+    speaker: str | None = None
+    reply_to: str | None = None
+    deprioritization: Deprioritization = Deprioritization()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory item drawn from messages, waiting for the night."""
+
+    candidate_id: str
+    source_message_ids: list[str]
+    persona_id: str
+    memory_type: MemoryType
+    text: str
+    content: dict[str, Any]
+    extracted_at: datetime
+    editable_until: datetime
+    state: CandidateState
+    deprioritized: bool = False
+    deprioritized_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What was let through of everything said to a persona, and what was left out, and why."""
+
+    messages: int
+    candidates: dict[str, int]
+    left_out: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)

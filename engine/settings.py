@@ -51,6 +51,9 @@ class Settings(BaseSettings):
     embedding_dimensions: int = Field(default=384, ge=1, le=4096)
     embedding_cache: int = Field(default=4096, ge=0)  # query embeddings kept in each process
 
+    # Candidates: how long each can be changed before it may become a memory.
+    editing_window_hours: float = Field(default=24.0, gt=0)
+
     # Jobs.
     job_soft_seconds: int = Field(default=600, ge=1)  # then a job is asked to stop
     job_hard_seconds: int = Field(default=660, ge=1)  # then its process is ended

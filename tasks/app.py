@@ -36,6 +36,12 @@ app.conf.update(
 
 # The timetable. A job that finds nothing to do costs one indexed read.
 app.conf.beat_schedule = {
+    # What was said is drawn from at once; this finds what the broker lost.
+    "draw overdue": {
+        "task": "tasks.jobs.draw_overdue",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     # Nights come at each persona's own hour, so the due ones are looked for through the day.
     "start nights": {
         "task": "tasks.jobs.start_nights",

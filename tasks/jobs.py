@@ -2,12 +2,15 @@
 
 import structlog
 
+from engine.candidates import draw_candidates, overdue_conversations
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
 from engine.nights import claim_nights, run_night
 from tasks.app import app, settings
-from tasks.process import run
+from tasks.process import embedder, run
 
 NIGHTS_AT_ONCE = 1000  # sent out by one look; the next look, a minute later, sends the rest
+
+OVERDUE_AT_ONCE = 1000  # conversations
 
 RETRY = {
     "autoretry_for": (Unavailable,),
@@ -18,6 +21,20 @@ RETRY = {
 }
 
 log = structlog.get_logger("tasks")
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def draw_from_conversation(tenant_id: str, conversation_id: str) -> None:
+    """Draw candidates from what was said in a conversation and nobody has drawn from yet."""
+    drawn = run(draw_candidates, embedder(), tenant_id, conversation_id)
+    log.info("drawn", messages=drawn.messages, candidates=drawn.candidates)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def draw_overdue() -> None:
+    """Draw from the messages whose own job was lost on the way."""
+    for tenant_id, conversation_id in run(overdue_conversations, limit=OVERDUE_AT_ONCE):
+        draw_from_conversation.delay(tenant_id, conversation_id)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from engine.clock import Clock, open_clock
+from engine.embedding import Embedder, claim_model, open_embedder
 from engine.graph import Graph
 from engine.migrations import migrate
 from tasks.app import settings
@@ -28,6 +29,12 @@ def process() -> Process:
     return Process(asyncio.new_event_loop(), graph, open_clock(settings, graph))
 
 
+@cache
+def embedder() -> Embedder:
+    """Loaded at the first text, and kept: loading takes longer than a hundred texts."""
+    return open_embedder(settings)
+
+
 _migrated = False
 
 
@@ -39,6 +46,7 @@ def run(job: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
         global _migrated
         if not _migrated:  # a worker may be up before any API has prepared the graph
             await migrate(here.graph)
+            await claim_model(here.graph, embedder())
             _migrated = True
         return await job(here.graph, *arguments, now=await here.clock.now(), **options)
 

@@ -1,5 +1,6 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -169,7 +170,8 @@ async def test_another_process_notices_a_revoke_after_a_few_seconds(
         await elsewhere.caller(issued.api_key)
 
 
-GUARDED = [
+WRITERS = {Role.RUNTIME, Role.USER, Role.ADMIN}
+GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("POST", "/api/personas", {"name": "P"}, {Role.ADMIN}),
     ("GET", "/api/personas", None, set(Role)),
     ("PATCH", "/api/personas/p", {"tone": "warm"}, {Role.ADMIN}),
@@ -181,6 +183,15 @@ GUARDED = [
     ("GET", "/api/keys", None, {Role.ADMIN}),
     ("POST", "/api/keys/k/rotate", {}, {Role.ADMIN}),
     ("DELETE", "/api/keys/k", None, {Role.ADMIN}),
+    ("POST", "/api/conversations", {"instance_id": "i", "persona_ids": ["p"]}, WRITERS),
+    ("GET", "/api/conversations", None, set(Role)),
+    ("POST", "/api/conversations/c/messages", {"messages": []}, WRITERS),
+    ("GET", "/api/conversations/c/messages", None, set(Role)),
+    ("POST", "/api/personas/p/candidates", {}, {Role.RUNTIME, Role.ADMIN}),
+    ("GET", "/api/personas/p/candidates", None, set(Role) - {Role.USER}),
+    ("GET", "/api/personas/p/gate", None, set(Role) - {Role.USER}),
+    ("PATCH", "/api/candidates/c", {}, {Role.RUNTIME, Role.ADMIN}),
+    ("DELETE", "/api/candidates/c", None, {Role.RUNTIME, Role.ADMIN}),
     ("GET", "/api/clock", None, set(Role)),
     ("PUT", "/api/clock", {"now": None}, {Role.ADMIN}),
 ]

@@ -11,12 +11,29 @@ from api.envelope import Door
 from engine.models import Role
 from tests.api.conftest import NewCaller
 
+SAID = {
+    "message_id": "said",
+    "persona_id": "ada",
+    "role": "user",
+    "content": "I moved to Lisbon.",
+    "timestamp": "2026-05-02T12:00:00Z",
+}
+
 # Everything that takes an id: the path with the other tenant's id in it, and a body that is good.
 BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/api/personas/{persona_id}"): {"name": "Mine now"},
     ("PUT", "/api/instances/{instance_id}/members/{user_id}"): {"role": "admin"},
     ("POST", "/api/keys/{key_id}/rotate"): {},
+    ("POST", "/api/conversations/{conversation_id}/messages"): {"messages": [SAID]},
+    ("POST", "/api/personas/{persona_id}/candidates"): {"memory_type": "semantic", "text": "Mine."},
+    ("PATCH", "/api/candidates/{candidate_id}"): {"text": "Mine."},
 }
+THEIRS = (
+    "/api/personas/ada",
+    "/api/keys",
+    "/api/conversations/monday/messages",
+    "/api/personas/ada/candidates",
+)
 OPEN = {"/api/health", "/api/ready"}
 
 
@@ -35,7 +52,24 @@ async def a_full_tenant(admin: httpx.AsyncClient) -> dict[str, str]:
     await admin.post("/api/personas", json={"id": "ada", "name": "Ada", "identity": "Secret."})
     await admin.post("/api/instances", json={"id": "studio", "name": "Studio"})
     await admin.put("/api/instances/studio/members/sam", json={})
-    return {"persona_id": "ada", "instance_id": "studio", "user_id": "sam", "key_id": key["id"]}
+    await admin.post(
+        "/api/conversations",
+        json={"id": "monday", "instance_id": "studio", "persona_ids": ["ada"]},
+    )
+    await admin.post("/api/conversations/monday/messages", json={"messages": [SAID]})
+    proposed = await admin.post(
+        "/api/personas/ada/candidates",
+        json={"candidate_id": "fact", "memory_type": "semantic", "text": "Sam lives in Lisbon."},
+    )
+    assert proposed.status_code == 201, proposed.text
+    return {
+        "persona_id": "ada",
+        "instance_id": "studio",
+        "user_id": "sam",
+        "key_id": key["id"],
+        "conversation_id": "monday",
+        "candidate_id": "fact",
+    }
 
 
 def without_traces(answer: httpx.Response, ids: dict[str, str]) -> tuple[Any, ...]:
@@ -57,7 +91,7 @@ async def test_nothing_of_another_tenant_can_be_reached_or_told_apart(
     victim = await new_caller(await new_tenant())
     theirs = await a_full_tenant(victim)
     absent = {name: f"absent-{name.replace('_', '-')}" for name in theirs}
-    before = [(await victim.get(path)).text for path in ("/api/personas/ada", "/api/keys")]
+    before = [(await victim.get(path)).text for path in THEIRS]
     tried = 0
     other_tenant = await new_tenant()
 
@@ -75,8 +109,8 @@ async def test_nothing_of_another_tenant_can_be_reached_or_told_apart(
             assert there[0] in (403, 404), (role, method, path)
             tried += 1
 
-    assert tried >= 4 * 7
-    assert [(await victim.get(path)).text for path in ("/api/personas/ada", "/api/keys")] == before
+    assert tried >= 4 * 15
+    assert [(await victim.get(path)).text for path in THEIRS] == before
 
 
 @pytest.mark.spec("SEC-01")

@@ -79,7 +79,8 @@ async def test_beat_fires_what_the_timetable_says(settings: Settings) -> None:
     from tasks.app import app
 
     entries = app.conf.beat_schedule
-    assert {entry["task"] for entry in entries.values()} == {"tasks.jobs.start_nights"}
+    tasks = {entry["task"] for entry in entries.values()}
+    assert tasks == {"tasks.jobs.start_nights", "tasks.jobs.draw_overdue"}
     assert all(entry["schedule"] <= timedelta(hours=1) for entry in entries.values())
 
 

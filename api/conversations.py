@@ -1,0 +1,131 @@
+"""/api/conversations and what is said in them"""
+
+from typing import Annotated
+
+from litestar import Controller, get, post
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+
+from api.auth import only
+from api.errors import problems
+from api.wire import Cursor, Limit, NewConversation, NewMessages, PathId, like, said_at
+from engine.clock import Clock
+from engine.conversations import (
+    add_conversation,
+    get_conversation,
+    list_conversations,
+    list_messages,
+    record_messages,
+)
+from engine.graph import Graph
+from engine.jobs import Jobs
+from engine.models import Caller, Conversation, Message, Page, Role, Speaker, new_id
+
+WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
+
+SAID = {
+    "message_id": "m1",
+    "persona_id": "ada",
+    "role": "user",
+    "content": "I moved to Lisbon in March.",
+    "timestamp": "2026-11-16T09:30:00Z",
+    "user_id": "sam",
+    "speaker": "Sam",
+}
+
+
+class ConversationController(Controller):
+    path = "/conversations"
+    tags = ("conversations",)
+
+    @post(operation_id="add_conversation", guards=[WRITERS], responses=problems(404, 409, 413))
+    async def add(
+        self,
+        data: Annotated[
+            NewConversation, like(id="monday", instance_id="studio", persona_ids=["ada"])
+        ],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Conversation:
+        """Open a conversation. Sending the same id and content again finds the first."""
+        conversation = Conversation(
+            id=data.id or new_id(),
+            instance_id=data.instance_id,
+            persona_ids=sorted(set(data.persona_ids)),
+            title=data.title,
+            started_at=await clock.now(),
+        )
+        return await add_conversation(graph, caller, conversation)
+
+    @get(operation_id="list_conversations", responses=problems())
+    async def page(
+        self,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        instance_id: Annotated[str | None, QueryParameter(max_length=128)] = None,
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Conversation]:
+        """Conversations by id; for a user, those of their instances."""
+        return await list_conversations(
+            graph, caller, instance_id=instance_id, cursor=cursor, limit=limit
+        )
+
+    @get("/{conversation_id:str}", operation_id="get_conversation", responses=problems(404))
+    async def one(
+        self,
+        conversation_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+    ) -> Conversation:
+        """One conversation."""
+        return await get_conversation(graph, caller, conversation_id)
+
+    @post(
+        "/{conversation_id:str}/messages",
+        operation_id="record_messages",
+        guards=[WRITERS],
+        responses=problems(404, 409, 413),
+    )
+    async def record(
+        self,
+        conversation_id: PathId,
+        data: Annotated[NewMessages, like(messages=[SAID])],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        jobs: NamedDependency[Jobs],
+    ) -> list[Message]:
+        """Keep what was said, in any order, as often as it is sent. Candidates follow at once."""
+        messages = [
+            Message(
+                message_id=given.message_id or new_id(),
+                conversation_id=conversation_id,
+                persona_id=given.persona_id,
+                role=given.role,
+                content=given.content,
+                timestamp=said_at(given.timestamp),
+                user_id=given.user_id or (caller.user_id if given.role is Speaker.USER else None),
+                speaker=given.speaker,
+                reply_to=given.reply_to,
+            )
+            for given in data.messages
+        ]
+        kept = await record_messages(
+            graph, caller, conversation_id, messages, now=await clock.now()
+        )
+        await jobs.send("tasks.jobs.draw_from_conversation", caller.tenant_id, conversation_id)
+        return kept
+
+    @get("/{conversation_id:str}/messages", operation_id="list_messages", responses=problems(404))
+    async def messages(
+        self,
+        conversation_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Message]:
+        """What was said, in the order of when it was said."""
+        return await list_messages(graph, caller, conversation_id, cursor=cursor, limit=limit)

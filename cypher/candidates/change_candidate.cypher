@@ -1,0 +1,40 @@
+// Change a candidate that can still be changed.
+//
+// $tenant_id     string
+// $candidate_id  string
+// $changes       map, any of {text, content, state, edited_at, removed_at}
+// $embedding     vector or null: of the new text
+// $drawn_after   zoned datetime: the editing window of anything older is over
+//
+// Returns candidate as it is now, and changed: whether it could be. Nothing when there is none.
+CYPHER 25
+MATCH (candidate:Candidate {tenant_id: $tenant_id, id: $candidate_id})
+SET candidate.touched_at = datetime()
+WITH
+  candidate,
+  candidate.state IN ['pending', 'suppressed'] AND
+  candidate.extracted_at > $drawn_after AS changed
+SET
+  candidate += CASE WHEN changed THEN $changes ELSE {} END,
+  candidate.embedding =
+    CASE
+      WHEN changed AND $embedding IS NOT NULL THEN toFloatList($embedding)
+      ELSE candidate.embedding
+    END
+RETURN
+  candidate {
+    .id,
+    .persona_id,
+    .memory_type,
+    .text,
+    .content,
+    .extracted_at,
+    .state,
+    sources:
+      COLLECT {
+        MATCH (candidate)-[:DRAWN_FROM]->(message)
+        RETURN message.id
+        ORDER BY message.said_at, message.id
+      }
+  } AS candidate,
+  changed

@@ -1,0 +1,35 @@
+// Keep what was drawn from messages, unless somebody else has drawn from them meanwhile.
+//
+// $tenant_id  string
+// $drawn      list of maps {message_id, left_out, candidates: list of maps {id, persona_id,
+//             memory_type, text, content, embedding}}
+// $now        zoned datetime
+//
+// Returns messages, candidates: how many of each were kept now.
+CYPHER 25
+UNWIND $drawn AS row
+MATCH (message:Message {tenant_id: $tenant_id, id: row.message_id})
+// Writing first takes the message's lock; of two workers the second finds it drawn from.
+SET message.drawn_at = coalesce(message.drawn_at, $now)
+WITH message, row
+WHERE message.waiting_since IS NOT NULL
+REMOVE message.waiting_since
+SET message.left_out = row.left_out
+WITH message, row
+CALL (message, row) {
+  UNWIND row.candidates AS drawn
+  MATCH (persona:Persona {tenant_id: $tenant_id, id: drawn.persona_id})
+  MERGE (candidate:Candidate {tenant_id: $tenant_id, id: drawn.id})
+    ON CREATE SET
+      candidate.persona_id = drawn.persona_id,
+      candidate.memory_type = drawn.memory_type,
+      candidate.text = drawn.text,
+      candidate.content = drawn.content,
+      candidate.embedding = toFloatList(drawn.embedding),
+      candidate.extracted_at = $now,
+      candidate.state = 'pending'
+  MERGE (candidate)-[:DRAWN_FROM]->(message)
+  MERGE (persona)-[:CONSIDERS]->(candidate)
+  RETURN count(candidate) AS kept
+}
+RETURN count(message) AS messages, sum(kept) AS candidates

@@ -1,0 +1,45 @@
+// The messages of a conversation that no candidates were drawn from yet, the oldest first.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $limit            integer
+//
+// Returns message, with who said it and where, and whether the same person said the same before.
+CYPHER 25
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+  -[:CONTAINS]->(message:Message)
+WHERE message.waiting_since IS NOT NULL
+WITH conversation, message
+ORDER BY message.said_at, message.id
+LIMIT $limit
+MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
+RETURN
+  message {
+    .id,
+    .persona_id,
+    .role,
+    .content,
+    .said_at,
+    .fingerprint,
+    where: coalesce(conversation.title, ''),
+    speaker:
+      CASE message.role
+        WHEN 'persona' THEN persona.name
+        ELSE coalesce(message.speaker, message.user_id, 'The user')
+      END,
+    is_repeat:
+      EXISTS {
+        MATCH (other:Message {
+          tenant_id: $tenant_id,
+          conversation_id: $conversation_id,
+          fingerprint: message.fingerprint
+        })
+        WHERE
+          other.role = message.role AND
+          coalesce(other.user_id, '') = coalesce(message.user_id, '') AND
+          coalesce(other.speaker, '') = coalesce(message.speaker, '') AND
+          (other.said_at < message.said_at OR
+            (other.said_at = message.said_at AND other.id < message.id))
+      }
+  } AS message
+ORDER BY message.said_at, message.id

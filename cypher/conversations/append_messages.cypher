@@ -1,0 +1,37 @@
+// Keep messages as they were said. One that is there already stays as it is, and comes back as
+// it was recorded.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $messages         list of maps {id, persona_id, role, content, said_at, user_id, speaker,
+//                   reply_to, fingerprint}
+// $received_at      zoned datetime
+//
+// Returns message, in the order given.
+CYPHER 25
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+UNWIND range(0, size($messages) - 1) AS place
+WITH conversation, place, $messages[place] AS given
+MERGE (message:Message {tenant_id: $tenant_id, id: given.id})
+  ON CREATE SET
+    message += given,
+    message.conversation_id = $conversation_id,
+    message.received_at = $received_at,
+    message.waiting_since = $received_at
+// One id in two conversations is a conflict that the caller is told of; it is not linked here.
+FOREACH (mine IN CASE WHEN message.conversation_id = $conversation_id THEN [1] ELSE [] END |
+  MERGE (conversation)-[:CONTAINS]->(message)
+)
+RETURN
+  message {
+    .id,
+    .conversation_id,
+    .persona_id,
+    .role,
+    .content,
+    .said_at,
+    .user_id,
+    .speaker,
+    .reply_to
+  } AS message
+ORDER BY place

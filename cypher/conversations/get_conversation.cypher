@@ -1,0 +1,23 @@
+// One conversation, as far as the caller may know of it.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $user_id          string or null: with a user, only inside an instance they are a member of
+//
+// Returns conversation; nothing when there is none for this caller.
+CYPHER 25
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+WHERE
+  $user_id IS NULL OR
+  EXISTS {
+    (:User {tenant_id: $tenant_id, id: $user_id})
+      -[:MEMBER_OF]->(:Instance)-[:HOLDS]->(conversation)
+  }
+RETURN
+  conversation {
+    .id,
+    .instance_id,
+    .persona_ids,
+    .title,
+    .started_at
+  } AS conversation

@@ -1,0 +1,255 @@
+"""Candidates: drawn from messages as they arrive, changed inside the editing window."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from engine.embedding import Embedder
+from engine.errors import (
+    CandidateClosed,
+    CandidateNotFound,
+    IdTaken,
+    MessageNotFound,
+    PersonaNotFound,
+)
+from engine.extraction import Extraction, Said, extract
+from engine.graph import Graph, Row
+from engine.models import Candidate, CandidateState, Gate, MemoryType, Page, new_id
+from engine.paging import after, page
+from engine.personas import get_persona
+
+MESSAGES_AT_ONCE = 64  # drawn from, embedded and kept as one transaction
+OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What one drawing did."""
+
+    messages: int
+    candidates: int
+
+
+async def draw_candidates(
+    graph: Graph, embedder: Embedder, tenant_id: str, conversation_id: str, *, now: datetime
+) -> Drawn:
+    """Draw candidates from every message of a conversation that waits for it.
+
+    Two workers at once, or one that dies and is followed by another, draw from each message once.
+    """
+    messages = candidates = 0
+    while True:
+        rows = await graph.read(
+            "candidates/list_waiting_messages",
+            tenant_id=tenant_id,
+            conversation_id=conversation_id,
+            limit=MESSAGES_AT_ONCE,
+        )
+        if not rows:
+            return Drawn(messages, candidates)
+        waiting = [row["message"] for row in rows]
+        extractions = [drawn_from(message) for message in waiting]
+        texts = [item.text for extraction in extractions for item in extraction.items]
+        vectors = iter(await embedder.embed(texts))
+        (kept,) = await graph.write(
+            "candidates/keep_drawn",
+            tenant_id=tenant_id,
+            drawn=[
+                {
+                    "message_id": message["id"],
+                    "left_out": list(extraction.left_out),
+                    "candidates": [
+                        {
+                            "id": candidate_id(message["id"], place),
+                            "persona_id": message["persona_id"],
+                            "memory_type": item.memory_type.value,
+                            "text": item.text,
+                            "content": as_text(item.content),
+                            "embedding": next(vectors),
+                        }
+                        for place, item in enumerate(extraction.items)
+                    ],
+                }
+                for message, extraction in zip(waiting, extractions, strict=True)
+            ],
+            now=now,
+        )
+        messages += kept["messages"]
+        candidates += kept["candidates"]
+
+
+def drawn_from(message: Row) -> Extraction:
+    said = Said(
+        message_id=message["id"],
+        speaker=message["speaker"],
+        role=message["role"],
+        content=message["content"],
+        said_at=message["said_at"],
+        conversation=message["where"],
+    )
+    return extract(said, already_said={message["fingerprint"]} if message["is_repeat"] else ())
+
+
+def candidate_id(message_id: str, place: int) -> str:
+    """The same for the same message, so that drawing twice is drawing once."""
+    return hashlib.sha256(f"{message_id}\n{place}".encode()).hexdigest()[:32]
+
+
+async def overdue_conversations(
+    graph: Graph, *, now: datetime, limit: int
+) -> list[tuple[str, str]]:
+    """Tenant and id of each conversation whose messages nobody drew from in time."""
+    rows = await graph.read(
+        "candidates/list_waiting_conversations", before=now - OVERDUE, limit=limit
+    )
+    return [(row["tenant_id"], row["conversation_id"]) for row in rows]
+
+
+async def propose_candidate(
+    graph: Graph,
+    embedder: Embedder,
+    tenant_id: str,
+    persona_id: str,
+    *,
+    memory_type: MemoryType,
+    text: str,
+    content: dict[str, Any],
+    source_message_ids: Sequence[str],
+    chosen_id: str | None,
+    now: datetime,
+    window: timedelta,
+) -> Candidate:
+    """Keep a candidate that a runtime has drawn itself."""
+    (embedding,) = await embedder.embed([text])
+    proposed = {
+        "id": chosen_id or new_id(),
+        "memory_type": memory_type.value,
+        "text": text,
+        "content": as_text(content),
+        "extracted_at": now,
+    }
+    found = await graph.write(
+        "candidates/add_candidate",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        candidate=proposed,
+        embedding=embedding,
+        sources=list(source_message_ids),
+    )
+    if not found:
+        raise PersonaNotFound(persona_id)
+    if found[0]["missing"]:
+        raise MessageNotFound(found[0]["missing"][0])
+    stored = found[0]["candidate"]
+    if any(stored[name] != proposed[name] for name in ("memory_type", "text", "content")):
+        raise IdTaken("candidate", str(proposed["id"]))
+    return as_candidate(stored, window)
+
+
+async def list_candidates(
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    *,
+    states: Sequence[CandidateState],
+    window: timedelta,
+    cursor: str | None = None,
+    limit: int,
+) -> Page[Candidate]:
+    await get_persona(graph, tenant_id, persona_id)
+    rows = await graph.read(
+        "candidates/list_candidates",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        states=[state.value for state in states],
+        after=after(cursor),
+        limit=limit + 1,
+    )
+    found = [as_candidate(row["candidate"], window) for row in rows]
+    return page(found, limit, lambda candidate: candidate.candidate_id)
+
+
+async def edit_candidate(
+    graph: Graph,
+    embedder: Embedder,
+    tenant_id: str,
+    candidate_id: str,
+    *,
+    text: str | None,
+    content: dict[str, Any] | None,
+    now: datetime,
+    window: timedelta,
+) -> Candidate:
+    """Change what a candidate says, while its editing window is open."""
+    changes: Row = {"edited_at": now}
+    if text is not None:
+        changes["text"] = text
+    if content is not None:
+        changes["content"] = as_text(content)
+    embedding = (await embedder.embed([text]))[0] if text is not None else None
+    return await change(graph, tenant_id, candidate_id, changes, embedding, now, window)
+
+
+async def remove_candidate(
+    graph: Graph, tenant_id: str, candidate_id: str, *, now: datetime, window: timedelta
+) -> Candidate:
+    """Take a candidate out for good, while its editing window is open."""
+    changes = {"state": CandidateState.REMOVED.value, "removed_at": now}
+    return await change(graph, tenant_id, candidate_id, changes, None, now, window)
+
+
+async def change(
+    graph: Graph,
+    tenant_id: str,
+    candidate_id: str,
+    changes: Row,
+    embedding: Any,
+    now: datetime,
+    window: timedelta,
+) -> Candidate:
+    found = await graph.write(
+        "candidates/change_candidate",
+        tenant_id=tenant_id,
+        candidate_id=candidate_id,
+        changes=changes,
+        embedding=embedding,
+        drawn_after=now - window,
+    )
+    if not found:
+        raise CandidateNotFound(candidate_id)
+    if not found[0]["changed"]:
+        raise CandidateClosed(candidate_id)
+    return as_candidate(found[0]["candidate"], window)
+
+
+async def read_gate(graph: Graph, tenant_id: str, persona_id: str) -> Gate:
+    """What the gate let through and left out, so that it can be judged on real conversations."""
+    await get_persona(graph, tenant_id, persona_id)
+    (row,) = await graph.read("candidates/count_gate", tenant_id=tenant_id, persona_id=persona_id)
+    return Gate(
+        messages=row["messages"],
+        candidates={it["memory_type"]: it["candidates"] for it in row["candidates"]},
+        left_out={it["reason"]: it["messages"] for it in row["left_out"]},
+    )
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """An object as a property can hold it, the same for the same object."""
+    return json.dumps(content, sort_keys=True, ensure_ascii=False)
+
+
+def as_candidate(stored: Row, window: timedelta) -> Candidate:
+    return Candidate(
+        candidate_id=stored["id"],
+        source_message_ids=stored["sources"],
+        persona_id=stored["persona_id"],
+        memory_type=MemoryType(stored["memory_type"]),
+        text=stored["text"],
+        content=json.loads(stored["content"]),
+        extracted_at=stored["extracted_at"],
+        editable_until=stored["extracted_at"] + window,
+        state=CandidateState(stored["state"]),
+    )

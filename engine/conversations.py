@@ -1,0 +1,161 @@
+"""The transcript: conversations, and what was said in them. Recorded once, never changed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from engine.errors import (
+    ConversationNotFound,
+    IdTaken,
+    InstanceNotFound,
+    Invalid,
+    PersonaNotFound,
+)
+from engine.extraction import fingerprint
+from engine.graph import Graph, Row
+from engine.instances import get_instance
+from engine.models import Caller, Conversation, Message, Page, Speaker
+from engine.paging import after, page
+
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before everything anybody said
+
+
+async def add_conversation(
+    graph: Graph, caller: Caller, conversation: Conversation
+) -> Conversation:
+    """Open a conversation. Asking again with the same id and content finds the first."""
+    await get_instance(graph, caller, conversation.instance_id)
+    found = await graph.write(
+        "conversations/add_conversation",
+        tenant_id=caller.tenant_id,
+        instance_id=conversation.instance_id,
+        persona_ids=conversation.persona_ids,
+        conversation={
+            "id": conversation.id,
+            "title": conversation.title,
+            "started_at": conversation.started_at,
+        },
+    )
+    if not found:
+        raise InstanceNotFound(conversation.instance_id)
+    if found[0]["missing"]:
+        raise PersonaNotFound(found[0]["missing"][0])
+    stored = Conversation(**found[0]["conversation"])
+    if stored != replace(conversation, started_at=stored.started_at):
+        raise IdTaken("conversation", conversation.id)
+    return stored
+
+
+async def get_conversation(graph: Graph, caller: Caller, conversation_id: str) -> Conversation:
+    found = await graph.read(
+        "conversations/get_conversation",
+        tenant_id=caller.tenant_id,
+        conversation_id=conversation_id,
+        user_id=caller.sees_as,
+    )
+    if not found:
+        raise ConversationNotFound(conversation_id)
+    return Conversation(**found[0]["conversation"])
+
+
+async def list_conversations(
+    graph: Graph,
+    caller: Caller,
+    *,
+    instance_id: str | None = None,
+    cursor: str | None = None,
+    limit: int,
+) -> Page[Conversation]:
+    rows = await graph.read(
+        "conversations/list_conversations",
+        tenant_id=caller.tenant_id,
+        instance_id=instance_id,
+        user_id=caller.sees_as,
+        after=after(cursor),
+        limit=limit + 1,
+    )
+    found = [Conversation(**row["conversation"]) for row in rows]
+    return page(found, limit, lambda conversation: conversation.id)
+
+
+async def record_messages(
+    graph: Graph,
+    caller: Caller,
+    conversation_id: str,
+    messages: Sequence[Message],
+    *,
+    now: datetime,
+) -> list[Message]:
+    """Keep what was said: all of it, or, if one id is taken by something else, nothing."""
+    conversation = await get_conversation(graph, caller, conversation_id)
+    strangers = {message.persona_id for message in messages} - {*conversation.persona_ids}
+    if strangers:
+        raise Invalid(f"Persona {min(strangers)!r} is not part of this conversation.")
+    if len({message.message_id for message in messages}) < len(messages):
+        raise Invalid("Two messages of one call have the same id.")
+
+    def as_said(rows: list[Row]) -> list[Message]:
+        if not rows:
+            raise ConversationNotFound(conversation_id)
+        stored = [as_message(row) for row in rows]
+        for kept, given in zip(stored, messages, strict=True):
+            if kept != given:
+                raise IdTaken("message", given.message_id)
+        return stored
+
+    return await graph.write_if(
+        as_said,
+        "conversations/append_messages",
+        tenant_id=caller.tenant_id,
+        conversation_id=conversation_id,
+        messages=[as_stored(message) for message in messages],
+        received_at=now,
+    )
+
+
+async def list_messages(
+    graph: Graph, caller: Caller, conversation_id: str, *, cursor: str | None = None, limit: int
+) -> Page[Message]:
+    """What was said, in the order of when it was said, whenever it arrived."""
+    await get_conversation(graph, caller, conversation_id)
+    said_at, _, message_id = after(cursor).partition("|")
+    try:
+        last = datetime.fromisoformat(said_at) if said_at else EARLIEST
+    except ValueError as error:
+        raise Invalid("The cursor is not one that a listing gave out.") from error
+    rows = await graph.read(
+        "conversations/list_messages",
+        tenant_id=caller.tenant_id,
+        conversation_id=conversation_id,
+        after_said_at=last if last.tzinfo else EARLIEST,
+        after_id=message_id,
+        limit=limit + 1,
+    )
+    found = [as_message(row) for row in rows]
+    return page(
+        found, limit, lambda message: f"{message.timestamp.isoformat()}|{message.message_id}"
+    )
+
+
+def as_stored(message: Message) -> Row:
+    return {
+        "id": message.message_id,
+        "persona_id": message.persona_id,
+        "role": message.role.value,
+        "content": message.content,
+        "said_at": message.timestamp,
+        "user_id": message.user_id,
+        "speaker": message.speaker,
+        "reply_to": message.reply_to,
+        "fingerprint": fingerprint(message.content),
+    }
+
+
+def as_message(row: Row) -> Message:
+    stored = dict(row["message"])
+    return Message(
+        message_id=stored.pop("id"),
+        timestamp=stored.pop("said_at"),
+        role=Speaker(stored.pop("role")),
+        **stored,
+    )

@@ -1,0 +1,230 @@
+"""What is not worth a memory: greetings, fillers, acknowledgments, thanks, bare questions.
+
+A message is judged sentence by sentence. Junk at either end is cut off and what lies between is
+kept whole, so a greeting in front of content costs nothing, and words said together stay together.
+"""
+
+import re
+from dataclasses import dataclass
+
+from engine.extraction.prose import (
+    fingerprint,
+    is_english,
+    sentences,
+    straighten,
+    tidy,
+    word_set,
+    words,
+)
+
+MIN_WORDS = 2  # a lone word means nothing without the question it answers
+QUESTION_WORDS = 3  # what a question must carry, besides function words, to be worth keeping
+FOREIGN_WORDS = 5  # a question this short is small talk in any language
+
+VERY = r"(?:so|very|really|pretty|super|truly|absolutely|just|totally|such|quite|too|all) "
+GOOD = (
+    r"(?:great|good|cool|nice|awesome|amazing|wonderful|fantastic|lovely|sweet|fun|interesting|"
+    r"neat|impressive|incredible|brilliant|beautiful|perfect|excellent|fair|true|right|crazy|wild|"
+    r"funny|hilarious|cute|adorable|inspiring|tough|rough|hard|awful|terrible|sad|unfortunate|"
+    r"exciting|thoughtful|insane|unreal|fab|fabulous|terrific|delicious|tasty|stunning|gorgeous|"
+    r"epic)"
+)
+NEWS = r"(?:news|idea|point|question|plan|job|work|stuff|one|thing|time|choice|call|shot|pic|photo)"
+
+# Each is matched against a whole part of a sentence, folded: lower case, no marks.
+JUNK: dict[str, re.Pattern[str]] = {
+    "greeting": re.compile(
+        r"(?:hi+|he+y+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|"
+        r"morning|hola|bonjour|salut|coucou|hallo|servus|moin|guten (?:tag|morgen|abend)|ciao|"
+        r"buongiorno|ol[aá]|bom dia|boa tarde|buenos d[ií]as|buenas tardes|hej|privet|привет|"
+        r"здравствуйте)(?: (?:there|again|everyone|all|guys|friend|buddy|mate|folks|you|dear|"
+        r"my friend|back))?"
+        r"|long time no (?:see|talk|chat|speak)|welcome back|nice to meet you(?: too)?"
+        r"|(?:it s |it is )?(?:so |really |very )?(?:good|great|nice|lovely|awesome) (?:to (?:see|"
+        r"hear from|talk to|chat with) you|seeing you|hearing from you)(?: again| too)?"
+    ),
+    "farewell": re.compile(
+        r"(?:bye+(?: bye)?|goodbye|good night|goodnight|night|see (?:you|ya)|cya|farewell|ttyl|"
+        r"later|adi[oó]s|tsch[uü]ss|au revoir|ciao|tchau|hasta luego|cheers)(?: (?:later|soon|"
+        r"tomorrow|around|then|again|next time|for now|all|everyone))?"
+        r"|(?:talk|speak|chat|catch up|catch you|see you|talk to you|"
+        r"speak to you)(?: again)? (?:soon|later|tomorrow)|take care(?: of yourself)?(?: too)?|"
+        r"have (?:a|an) \w+ (?:day|one|time|evening|night|weekend|week|trip|morning|afternoon)"
+        r"|you too|gotta (?:go|run)|i(?: have|ve)? got(?:ta| to) (?:go|run)|until next time"
+        r"|have fun|enjoy|sleep well|sweet dreams|stay safe|catch you later|keep in touch"
+    ),
+    "thanks": re.compile(
+        r"(?:many |okay |ok )?(?:thanks?|thank you|thx|ty|tysm|cheers|danke|merci|gracias|"
+        r"obrigad[oa]|grazie)(?: (?:again|a lot|a bunch|so much|very much|a million|too|you|"
+        r"everyone|all|man|buddy|for (?:asking|sharing|listening|that|this|everything|"
+        r"your (?:help|support|advice|kind words)|the (?:help|support|advice|tips?|info|"
+        r"kind words|encouragement|heads up|update)|(?:letting me know|telling me|understanding|"
+        r"being there|checking in)))){0,2}"
+        r"|i (?:really |so )?appreciate (?:it|that|this|you|your (?:help|support|advice))"
+        r"|you re (?:so |very |most )?(?:welcome|kind|sweet|the best)|you are (?:so )?(?:welcome|"
+        r"kind)"
+        r"|no (?:problem|worries)|my pleasure|don t mention it|any ?time|de nada|bitte"
+    ),
+    "acknowledgment": re.compile(
+        r"(?:ok+|okay|okey|k|kk|yes|yes+|yea+h*|yep|yup|ye|ya|no|nope|nah|sure|sure thing|alright|"
+        r"all right|right|exactly|absolutely|definitely|totally|indeed|agreed|true|of course|"
+        r"for sure|got it|gotcha|understood|noted|roger|fine|deal|done|same|same here|me too|"
+        r"me neither|i (?:totally |completely |definitely |really )?(?:see|agree|understand|know|"
+        r"get it|do|did|am|will|bet|hope so|think so|guess so|guess|feel you|hear you|"
+        r"can imagine)|makes? sense|(?:that|it) makes (?:total |a lot of )?sense|sounds (?:good|"
+        r"great|like a plan|fun|perfect)|(?:it|that|you) (?:sure )?(?:does|do|did|is|was|will|"
+        r"are)|will do|fair enough|you bet|you re (?:so |totally |absolutely )?right|that s right|"
+        r"no doubt|not really|not yet|kind of|sort of|i don t know|idk|dunno|maybe|perhaps|s[ií]|"
+        r"oui|non|ja|nein|da|claro|genau|vale|d accord)(?: (?:then|too|thanks|sure|ok|okay))?"
+    ),
+    "filler": re.compile(
+        r"(?:(?:ha){2,}h?|(?:he){2,}|lo+l|lmao|rofl|hm+|mhm+|uh+m*|um+|er+m*|oh+|ah+|aw+w*|ooh+|"
+        r"wow+|whoa+|woah+|yay+|ugh+|oops|phew|geez|jeez|gosh|well|so|anyway|anyways|like|"
+        r"you know|i mean|let me see|let s see|oh (?:wow|no|my|yeah|yes|my (?:god|gosh)|dear|man|"
+        r"boy|well)|omg|damn|no way|way to go|good for you|good luck(?: with (?:it|that|"
+        r"everything))?|go for it|keep it up|you (?:got|ve got) this|congrats|congratulations|"
+        r"happy birthday|bravo|well done|nicely done|my goodness|for real|fingers crossed|"
+        r"cool cool|interesting|guess what|tell me (?:more|about it)(?: about (?:it|that))?|"
+        r"let me know(?: how it goes)?|i m (?:so |really |very )?(?:glad|sorry|(?:glad|happy|"
+        r"sorry|excited|proud|thrilled) (?:to hear (?:it|that|this)|for you|of you|about (?:it|"
+        r"that)|you (?:like|liked|enjoyed) (?:it|that)))"
+        r"|(?:(?:that|this|it|those|they|you|he|she)(?: s| is| are| re| was| were| sounds?|"
+        r" looks?| must be| "
+        rf"must have been| would be)? )?(?:like )?(?:a |an )?(?:{VERY})*(?:a |"
+        rf"an )?{GOOD}(?: {NEWS})?(?: (?:indeed|too|then|to hear|of you|for you))?"
+        rf"|(?:what|how) (?:a |an )?{GOOD}(?: {NEWS})?|what (?:a )?(?:fun|shame|pity|relief)"
+        r"|(?:that|it)(?: s| is)? (?:awesome|great|good|nice) to hear|sounds (?:like (?:a )?\w+|"
+        r"\w+)"
+        r"|(?:i )?can t wait(?: to (?:hear|see)(?: more)?(?: about it| it)?)?|love it|"
+        r"i love (?:it|that|this))"
+    ),
+    "small_talk": re.compile(
+        r"(?:and |so |but )?(?:how (?:are|r) (?:you|u|things|ya)(?: (?:doing|feeling|"
+        r"going))?(?: (?:today|lately|these days|now))?"
+        r"|how (?:have|ve) you been(?: doing| lately)?|how s (?:it|everything|life|stuff|"
+        r"your (?:day|week|weekend)|things)(?: (?:going|been|with you|treating you|"
+        r"been going))?(?: so far| lately)?"
+        r"|how (?:was|is) (?:your|the) (?:day|week|weekend|morning|evening|night)(?: so far|"
+        r" going)?|how about (?:you|yours|yourself)"
+        r"|what s (?:up|new|happening|going on|good|cooking|the latest)(?: (?:with (?:you|ya)|"
+        r"lately|today))?"
+        r"|what (?:about|of) (?:you|yours|yourself)|sup|wassup|anything new(?: with you)?|"
+        r"what have you been up to(?: lately)?"
+        r"|you|you too|and yours|how so|why|why not|really|seriously|right|what|huh|for real|"
+        r"is that so|you ok(?:ay)?"
+        r"|are you (?:ok|okay|alright|there)|what do you (?:think|say|mean)|do you(?: know)?|"
+        r"isn t it|don t you(?: think)?"
+        r"|wie geht s(?: dir)?|c[oó]mo est[aá]s|qu[eé] tal|[cç]a va|come stai|tudo bem)"
+    ),
+}
+
+PART = re.compile(r"[,!;:]+\s+|\s+-+\s+|\s*[!?.]+\s*$")
+VOCATIVE = re.compile(r"[^\W\d_][\w'-]{1,20}")
+NAME_AFTER_JUNK = re.compile(r"(.*\S) [A-Z][\w'-]{1,20}")
+QUESTION = re.compile(r"\?[\"')\]\s]*$")
+OF_SPEAKER = re.compile(r"\b(?:i|my|mine|we|our|ours)\b")
+TO_SPEAKER = re.compile(r"\b(?:me|us)\b")
+# Questions that tell: what follows them is news, not something the speaker wants to know.
+TELLS = re.compile(
+    r"\b(?:did (?:you|i|we) (?:hear|know|see|tell|mention)|have (?:you|i) (?:heard|told|"
+    r"mentioned)|do you (?:know|remember) (?:that|when|how|my|the)|remember (?:when|that|how|my|"
+    r"the)|guess (?:what|who))\b"
+)
+EMPTY_WORDS = word_set(
+    "a an and any anything are as at be been being but by can could did do does doing done for "
+    "from get going good got had has have he her here him his how i if in is it its just know let "
+    "like lot make me mean more my new not now of on one or our out really s say see she should "
+    "so some something still t tell than that the their them then there these they thing things "
+    "think this those to too up us was we were what when where which who why will with would yes "
+    "you your yours ve re ll m d"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What the gate lets through, which may be nothing, and why it kept back the rest."""
+
+    content: str
+    kept: tuple[str, ...]  # the sentences that are worth reading for statements and feelings
+    left_out: tuple[str, ...]
+
+
+def gate(text: str) -> Gated:
+    """Cut the junk off both ends of a message."""
+    whole = tidy(text)
+    found = sentences(whole)
+    reasons = [junk(sentence) for sentence in found]
+    left_out = tuple(dict.fromkeys(reason for reason in reasons if reason))
+
+    # A question between statements is part of what was said; alone it is not.
+    content = [place for place, reason in enumerate(reasons) if reason is None]
+    if not content:
+        return Gated("", (), left_out or ("empty",))
+    first, last = content[0], content[-1]
+    while last + 1 < len(found) and reasons[last + 1] == "question":
+        last += 1
+
+    between = (
+        "\n".join(found[first : last + 1]) if "\n" in whole else " ".join(found[first : last + 1])
+    )
+    return Gated(between, tuple(found[place] for place in content), left_out)
+
+
+def junk(sentence: str) -> str | None:
+    """Why a sentence is not worth keeping, or None when it is."""
+    plain = straighten(sentence)
+    folded = fingerprint(plain)
+    if not folded:
+        return "emoji" if any(ord(letter) > 0x2000 for letter in sentence) else "empty"
+    if reason := rote(plain):
+        return reason
+    if QUESTION.search(plain) and not informs(folded) and not is_foreign(plain):
+        return "question"
+    if len(words(plain)) < MIN_WORDS and not is_unspaced(folded):
+        return "too_short"
+    return None
+
+
+def rote(sentence: str) -> str | None:
+    """The reason when every part of the sentence is something everybody says; the first one's."""
+    if len(sentence) > 160:  # nothing this long is rote, and it need not be looked at
+        return None
+    parts = [part for part in PART.split(sentence) if fingerprint(part)]
+    reasons = [rote_part(part) for part in parts]
+    said = [reason for reason in reasons if reason != "vocative"]
+    if not said or None in said:
+        return None
+    return said[0]
+
+
+def rote_part(part: str) -> str | None:
+    folded = fingerprint(part)
+    for reason, pattern in JUNK.items():
+        if pattern.fullmatch(folded):
+            return reason
+    if VOCATIVE.fullmatch(part.strip()) and part.strip()[0].isupper():
+        return "vocative"
+    if named := NAME_AFTER_JUNK.fullmatch(part.strip()):
+        before_name = rote_part(named[1])
+        return None if before_name == "vocative" else before_name
+    return None
+
+
+def informs(folded: str) -> bool:
+    """Whether a question tells something too: of the speaker, or as news."""
+    carried = [word for word in folded.split() if word not in EMPTY_WORDS]
+    if TELLS.search(folded):
+        return len(carried) >= QUESTION_WORDS - 1
+    if OF_SPEAKER.search(folded):
+        return len(carried) >= QUESTION_WORDS
+    return bool(TO_SPEAKER.search(folded)) and len(carried) > QUESTION_WORDS
+
+
+def is_foreign(sentence: str) -> bool:
+    """Whether a question may tell something in a language that `informs` cannot read."""
+    return len(words(sentence)) > FOREIGN_WORDS and not is_english(sentence)
+
+
+def is_unspaced(folded: str) -> bool:
+    """Scripts that write without spaces say much in one word."""
+    return len(folded) >= 4 and ord(max(folded)) > 0x0E00
