@@ -20,7 +20,7 @@ down: ## Stop everything `make up` started
 test: ## Install what the tests need and run them (ARGS="-k night" to choose)
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
-	@$(BIN)/python -m pytest -m "not models" $(ARGS)
+	@$(BIN)/python -m pytest $(ARGS)
 
 test-models: ## Test the sentence-transformers path with real weights (installs torch, about 5 GB)
 	@$(PYTHON) ops/bootstrap.py models --venv .venv-models

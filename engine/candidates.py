@@ -1,5 +1,6 @@
 """Candidates: drawn from messages as they arrive, changed inside the editing window."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from engine.errors import (
     MessageNotFound,
     PersonaNotFound,
 )
-from engine.extraction import Extraction, Said, extract
+from engine.extraction import Said
+from engine.extraction.port import Extractor
 from engine.graph import Graph, Row
 from engine.models import Candidate, CandidateState, Gate, MemoryType, Page, new_id
 from engine.paging import after, page
@@ -34,7 +36,13 @@ class Drawn:
 
 
 async def draw_candidates(
-    graph: Graph, embedder: Embedder, tenant_id: str, conversation_id: str, *, now: datetime
+    graph: Graph,
+    embedder: Embedder,
+    extractor: Extractor,
+    tenant_id: str,
+    conversation_id: str,
+    *,
+    now: datetime,
 ) -> Drawn:
     """Draw candidates from every message of a conversation that waits for it.
 
@@ -51,7 +59,9 @@ async def draw_candidates(
         if not rows:
             return Drawn(messages, candidates)
         waiting = [row["message"] for row in rows]
-        extractions = [drawn_from(message) for message in waiting]
+        extractions = await asyncio.gather(
+            *(extractor.draw(as_said(it), is_repeat=it["is_repeat"]) for it in waiting)
+        )
         texts = [item.text for extraction in extractions for item in extraction.items]
         vectors = iter(await embedder.embed(texts))
         (kept,) = await graph.write(
@@ -81,8 +91,8 @@ async def draw_candidates(
         candidates += kept["candidates"]
 
 
-def drawn_from(message: Row) -> Extraction:
-    said = Said(
+def as_said(message: Row) -> Said:
+    return Said(
         message_id=message["id"],
         speaker=message["speaker"],
         role=message["role"],
@@ -90,7 +100,6 @@ def drawn_from(message: Row) -> Extraction:
         said_at=message["said_at"],
         conversation=message["where"],
     )
-    return extract(said, already_said={message["fingerprint"]} if message["is_repeat"] else ())
 
 
 def candidate_id(message_id: str, place: int) -> str:

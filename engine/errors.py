@@ -20,7 +20,8 @@ EngineError
 ├── Unavailable                a part the engine stands on does not answer; try again
 │   ├── GraphUnavailable
 │   ├── BrokerUnavailable
-│   └── EmbedderUnavailable
+│   ├── EmbedderUnavailable
+│   └── LlmUnavailable
 └── Misconfigured              an operator has to mend this
     ├── ModelMissing
     ├── ModelMismatch
@@ -133,6 +134,11 @@ class BrokerUnavailable(Unavailable):
 class EmbedderUnavailable(Unavailable):
     def __init__(self, why: str) -> None:
         super().__init__(f"The embedding service cannot be used right now: {why}.")
+
+
+class LlmUnavailable(Unavailable):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The language model cannot be used right now: {why}.")
 
 
 class Misconfigured(EngineError):

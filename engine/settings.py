@@ -51,6 +51,15 @@ class Settings(BaseSettings):
     embedding_dimensions: int = Field(default=384, ge=1, le=4096)
     embedding_cache: int = Field(default=4096, ge=0)  # query embeddings kept in each process
 
+    # Reading messages: by rules, or by a language model with the rules behind it.
+    extractor: Literal["rules", "llm"] = "rules"
+    llm_url: str | None = (
+        None  # of an OpenAI-compatible service, such as http://127.0.0.1:11434/v1/
+    )
+    llm_model: str | None = None
+    llm_api_key: SecretStr = SecretStr("")
+    llm_seconds: float = Field(default=20.0, gt=0)  # then the rules' items stand in
+
     # Candidates: how long each can be changed before it may become a memory.
     editing_window_hours: float = Field(default=24.0, gt=0)
 

@@ -6,7 +6,7 @@ from engine.candidates import draw_candidates, overdue_conversations
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
 from engine.nights import claim_nights, run_night
 from tasks.app import app, settings
-from tasks.process import embedder, run
+from tasks.process import embedder, extractor, run
 
 NIGHTS_AT_ONCE = 1000  # sent out by one look; the next look, a minute later, sends the rest
 
@@ -26,7 +26,7 @@ log = structlog.get_logger("tasks")
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def draw_from_conversation(tenant_id: str, conversation_id: str) -> None:
     """Draw candidates from what was said in a conversation and nobody has drawn from yet."""
-    drawn = run(draw_candidates, embedder(), tenant_id, conversation_id)
+    drawn = run(draw_candidates, embedder(), extractor(), tenant_id, conversation_id)
     log.info("drawn", messages=drawn.messages, candidates=drawn.candidates)
 
 

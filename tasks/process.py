@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from engine.clock import Clock, open_clock
 from engine.embedding import Embedder, claim_model, open_embedder
+from engine.extraction.port import Extractor, open_extractor
 from engine.graph import Graph
 from engine.migrations import migrate
 from tasks.app import settings
@@ -33,6 +34,11 @@ def process() -> Process:
 def embedder() -> Embedder:
     """Loaded at the first text, and kept: loading takes longer than a hundred texts."""
     return open_embedder(settings)
+
+
+@cache
+def extractor() -> Extractor:
+    return open_extractor(settings)
 
 
 _migrated = False

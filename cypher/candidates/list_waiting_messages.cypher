@@ -20,7 +20,6 @@ RETURN
     .role,
     .content,
     .said_at,
-    .fingerprint,
     where: coalesce(conversation.title, ''),
     speaker:
       CASE message.role

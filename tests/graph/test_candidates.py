@@ -17,6 +17,7 @@ from engine.candidates import (
 from engine.conversations import add_conversation, record_messages
 from engine.embedding import Embedder
 from engine.errors import CandidateClosed, CandidateNotFound, IdTaken, MessageNotFound
+from engine.extraction.port import RuleExtractor
 from engine.graph import Graph
 from engine.instances import add_instance
 from engine.models import (
@@ -75,7 +76,9 @@ async def say(graph: Graph, caller: Caller, *contents: str, first: int = 0) -> N
 
 
 async def draw(graph: Graph, caller: Caller, embedder: Embedder) -> Drawn:
-    return await draw_candidates(graph, embedder, caller.tenant_id, "monday", now=NOW)
+    return await draw_candidates(
+        graph, embedder, RuleExtractor(), caller.tenant_id, "monday", now=NOW
+    )
 
 
 async def candidates(
@@ -87,7 +90,7 @@ async def candidates(
     return found.items
 
 
-@pytest.mark.spec("CAND-01")
+@pytest.mark.spec("CAND-01", "CAND-02")
 async def test_a_message_yields_what_was_said_what_is_so_and_how_it_felt(
     graph: Graph, studio: Caller, embedder: Embedder
 ) -> None:
@@ -200,6 +203,7 @@ async def test_a_candidate_can_be_edited_and_removed_inside_its_window_only(
         await edit(one.candidate_id, in_time)
 
 
+@pytest.mark.spec("CAND-02")
 async def test_a_runtime_may_propose_its_own(
     graph: Graph, studio: Caller, embedder: Embedder
 ) -> None:
