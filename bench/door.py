@@ -5,7 +5,6 @@ handler on the same server, taken in turns in one run, so that a noisy machine i
 """
 
 import argparse
-import asyncio
 import http.client
 import statistics
 import subprocess
@@ -21,10 +20,11 @@ from neo4j import AsyncGraphDatabase
 from rich.console import Console
 from rich.table import Table
 
+from bench.private import private_stack
 from engine.settings import Settings
-from ops.demo import PERSONA, prepare_demo
+from ops.demo import PERSONA
 from ops.ports import free_port
-from ops.stack import Home, Stack, stack_of
+from ops.stack import Stack
 
 LIMIT = 2.0  # times the floor, at the median
 
@@ -33,24 +33,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=2000)
     rounds = parser.parse_args().rounds
-    settings = Settings()
-    with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder))
-        for part in ("neo4j", "models"):
-            (home.folder / part).symlink_to(settings.home.resolve() / part)
-        with stack_of(home, settings) as stack:
-            return measure(stack, settings, rounds)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        private_stack(Path(folder)) as (stack, inside, key),
+    ):
+        return measure(stack, inside, key, rounds)
 
 
-def measure(stack: Stack, settings: Settings, rounds: int) -> int:
-    inside = settings.model_validate(
-        {
-            **settings.model_dump(),
-            "neo4j_uri": stack.neo4j_uri,
-            "neo4j_password": stack.neo4j_password,
-        }
-    )
-    key = asyncio.run(prepare_demo(inside, None))
+def measure(stack: Stack, inside: Settings, key: str, rounds: int) -> int:
     port = free_port()
     empty = subprocess.Popen([sys.executable, "-m", "bench.empty", str(port)])
     try:

@@ -23,6 +23,7 @@ from engine.settings import DEFAULT_MODEL, Settings
 Vector = npt.NDArray[np.float32]
 
 REMOTE_TIMEOUT = 10.0  # seconds
+BATCH = 8  # texts encoded together; measured best on two cores, 32 is a quarter slower
 
 
 class Encoder(Protocol):
@@ -121,7 +122,11 @@ class OnnxEncoder:
         self._model = TextEmbedding(model, specific_model_path=str(folder))
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        return [unit(vector) for vector in self._model.embed(texts, batch_size=32)]
+        # Side by side with texts of their own length: a batch costs what its longest one costs.
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        vectors = self._model.embed([texts[place] for place in order], batch_size=BATCH)
+        found = dict(zip(order, map(unit, vectors), strict=True))
+        return [found[place] for place in range(len(texts))]
 
 
 class SentenceTransformersEncoder:
@@ -135,7 +140,7 @@ class SentenceTransformersEncoder:
         self._model = SentenceTransformer(packaged_weights(model) or model)
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        return [unit(vector) for vector in self._model.encode(list(texts), batch_size=32)]
+        return [unit(vector) for vector in self._model.encode(list(texts), batch_size=BATCH)]
 
 
 def packaged_weights(model: str) -> str | None:

@@ -1,0 +1,199 @@
+"""How fast what is said becomes candidates, on real-length conversations.
+
+`--data` is a file of conversations, one JSON object a line: {"conversation", "speakers": [a, b],
+"turns": [{"id", "datetime", "speaker", "text"}]}, such as LoCoMo's, which cannot be shipped here.
+Measured end to end: messages sent over HTTP in batches, candidates drawn by the worker; and the
+same engine functions with an encoder that costs nothing, to see what embedding takes.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from bench.private import private_stack
+from engine.candidates import draw_candidates, read_gate
+from engine.conversations import add_conversation, record_messages
+from engine.embedding import Embedder, Vector
+from engine.extraction.port import RuleExtractor
+from engine.graph import Graph
+from engine.instances import add_instance
+from engine.models import Caller, Conversation, Instance, Message, Persona, Role, Speaker, Tone
+from engine.personas import add_persona
+from engine.settings import Settings
+from engine.tenants import add_tenant
+
+BATCH = 50  # messages in a call
+FLOOR = 100  # messages a second without embedding
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One conversation of the data, as messages of one persona's life."""
+
+    name: str
+    messages: list[Message]
+
+    @property
+    def batches(self) -> list[list[Message]]:
+        return [self.messages[at : at + BATCH] for at in range(0, len(self.messages), BATCH)]
+
+
+def read_talks(data: Path) -> list[Talk]:
+    talks = []
+    for line in data.read_text().splitlines():
+        conversation = json.loads(line)
+        name, (_, second) = conversation["conversation"], conversation["speakers"]
+        messages = [
+            Message(
+                message_id=f"{name}.{turn['id']}",
+                conversation_id=name,
+                persona_id=name,
+                role=Speaker.USER,
+                content=turn["text"],
+                timestamp=moment(turn["datetime"], place),
+                speaker=turn["speaker"],
+                user_id="second" if turn["speaker"] == second else "first",
+            )
+            for place, turn in enumerate(conversation["turns"])
+        ]
+        talks.append(Talk(name, messages))
+    return talks
+
+
+def moment(text: str, place: int) -> datetime:
+    """Turns of a session share its time; a second apart keeps them in order."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC) + timedelta(seconds=place)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    talks = read_talks(parser.parse_args().data)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        private_stack(Path(folder)) as (stack, inside, key),
+    ):
+        with httpx.Client(
+            base_url=f"{stack.api_url}/api", headers={"Authorization": f"Bearer {key}"}, timeout=60
+        ) as client:
+            recorded, drawn = over_http(client, talks)
+        bare = asyncio.run(without_embedding(inside, talks))
+    return report(talks, recorded, drawn, bare)
+
+
+def over_http(client: httpx.Client, talks: Sequence[Talk]) -> tuple[float, float]:
+    """Seconds until everything was recorded, and until every candidate was drawn."""
+    post(client, "instances", {"id": "bench", "name": "Bench"})
+    for talk in talks:
+        post(client, "personas", {"id": talk.name, "name": talk.name})
+        body = {"id": talk.name, "instance_id": "bench", "persona_ids": [talk.name]}
+        post(client, "conversations", body)
+    post(client, f"conversations/{talks[0].name}/messages", as_body(talks[0].messages[:1]))
+    while gate(client, talks[0]) < 1:  # the worker has loaded its model now
+        time.sleep(0.1)
+
+    started = time.perf_counter()
+    for talk in talks:
+        for batch in talk.batches:
+            post(client, f"conversations/{talk.name}/messages", as_body(batch))
+    recorded = time.perf_counter() - started
+    for talk in talks:
+        while gate(client, talk) < len(talk.messages):
+            time.sleep(0.1)
+    return recorded, time.perf_counter() - started
+
+
+def post(client: httpx.Client, path: str, body: dict[str, Any]) -> None:
+    client.post(f"/{path}", json=body).raise_for_status()
+
+
+def as_body(messages: Sequence[Message]) -> dict[str, Any]:
+    return {
+        "messages": [
+            {
+                "message_id": message.message_id.replace(":", "-"),
+                "persona_id": message.persona_id,
+                "role": message.role,
+                "content": message.content,
+                "timestamp": message.timestamp.isoformat(),
+                "speaker": message.speaker,
+                "user_id": message.user_id,
+            }
+            for message in messages
+        ]
+    }
+
+
+def gate(client: httpx.Client, talk: Talk) -> int:
+    return int(client.get(f"/personas/{talk.name}/gate").json()["messages"])
+
+
+class NoEncoder:
+    """Vectors for nothing."""
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        return [np.ones(384, dtype=np.float32)] * len(texts)
+
+
+async def without_embedding(settings: Settings, talks: Sequence[Talk]) -> dict[str, Any]:
+    """The same functions in one process, with nothing to pay for vectors."""
+    graph, caller = Graph.open(settings), Caller("bare", "bench", Role.ADMIN)
+    embedder = Embedder(NoEncoder, model="none", dimensions=384, cache=0)
+    now = datetime.now(UTC)
+    await add_tenant(graph, caller.tenant_id, name="Bare", now=now)
+    await add_instance(graph, caller.tenant_id, Instance("bench", "Bench", now))
+    for talk in talks:
+        persona = Persona(talk.name, talk.name, Tone.PLAIN, "UTC", now, now)
+        await add_persona(graph, caller.tenant_id, persona, consolidate_at="03:00")
+        opened = Conversation(talk.name, "bench", [talk.name], now)
+        await add_conversation(graph, caller, opened)
+    started = time.perf_counter()
+    for talk in talks:
+        for batch in talk.batches:
+            await record_messages(graph, caller, talk.name, batch, now=now)
+            await draw_candidates(
+                graph, embedder, RuleExtractor(), caller.tenant_id, talk.name, now=now
+            )
+    seconds = time.perf_counter() - started
+    gates = [await read_gate(graph, caller.tenant_id, talk.name) for talk in talks]
+    embedder.close()
+    await graph.close()
+    return {"seconds": seconds, "gates": gates}
+
+
+def report(talks: Sequence[Talk], recorded: float, drawn: float, bare: dict[str, Any]) -> int:
+    total = sum(len(talk.messages) for talk in talks)
+    table = Table("messages a second", "rate", "seconds")
+    for name, seconds in {
+        "recorded over HTTP": recorded,
+        "recorded and drawn from, with embedding": drawn,
+        "recorded and drawn from, without embedding": bare["seconds"],
+    }.items():
+        table.add_row(name, f"{total / seconds:.0f}", f"{seconds:.1f}")
+    console = Console()
+    console.print(f"{total} messages of {len(talks)} conversations, {BATCH} in a call")
+    console.print(table)
+    for part in ("candidates", "left_out"):
+        counts: dict[str, int] = {}
+        for found in bare["gates"]:
+            for name, number in getattr(found, part).items():
+                counts[name] = counts.get(name, 0) + number
+        console.print(part.replace("_", " "), dict(sorted(counts.items(), key=lambda it: -it[1])))
+    return int(total / bare["seconds"] < FLOOR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
