@@ -8,7 +8,7 @@ from litestar.params import QueryParameter
 
 from api.auth import only
 from api.errors import problems
-from api.wire import Cursor, Limit, NewConversation, NewMessages, PathId, like, said_at
+from api.wire import Cursor, Limit, NewConversation, NewMessage, NewMessages, PathId, like, said_at
 from engine.clock import Clock
 from engine.conversations import (
     add_conversation,
@@ -17,6 +17,7 @@ from engine.conversations import (
     list_messages,
     record_messages,
 )
+from engine.errors import Forbidden
 from engine.graph import Graph
 from engine.jobs import Jobs
 from engine.models import Caller, Conversation, Message, Page, Role, Speaker, new_id
@@ -32,6 +33,11 @@ SAID = {
     "user_id": "sam",
     "speaker": "Sam",
 }
+
+
+def speaks_as_self(given: NewMessage, caller: Caller) -> bool:
+    """Whether a person puts words into their own mouth only."""
+    return given.role is Speaker.USER and given.user_id in (None, caller.user_id)
 
 
 class ConversationController(Controller):
@@ -98,6 +104,8 @@ class ConversationController(Controller):
         jobs: NamedDependency[Jobs],
     ) -> list[Message]:
         """Keep what was said, in any order, as often as it is sent. Candidates follow at once."""
+        if caller.role is Role.USER and any(not speaks_as_self(it, caller) for it in data.messages):
+            raise Forbidden(caller.role, "'runtime' or 'admin' to speak for anybody else")
         messages = [
             Message(
                 message_id=given.message_id or new_id(),

@@ -36,6 +36,7 @@ from engine.settings import Settings
 from engine.tenants import add_tenant
 
 BATCH = 50  # messages in a call
+LONGEST = 1800  # seconds to wait for a conversation
 FLOOR = 100  # messages a second without embedding
 
 
@@ -102,8 +103,7 @@ def over_http(client: httpx.Client, talks: Sequence[Talk]) -> tuple[float, float
         body = {"id": talk.name, "instance_id": "bench", "persona_ids": [talk.name]}
         post(client, "conversations", body)
     post(client, f"conversations/{talks[0].name}/messages", as_body(talks[0].messages[:1]))
-    while gate(client, talks[0]) < 1:  # the worker has loaded its model now
-        time.sleep(0.1)
+    wait_for(client, talks[0], 1)  # the worker has loaded its model now
 
     started = time.perf_counter()
     for talk in talks:
@@ -111,8 +111,7 @@ def over_http(client: httpx.Client, talks: Sequence[Talk]) -> tuple[float, float
             post(client, f"conversations/{talk.name}/messages", as_body(batch))
     recorded = time.perf_counter() - started
     for talk in talks:
-        while gate(client, talk) < len(talk.messages):
-            time.sleep(0.1)
+        wait_for(client, talk, len(talk.messages))
     return recorded, time.perf_counter() - started
 
 
@@ -137,8 +136,12 @@ def as_body(messages: Sequence[Message]) -> dict[str, Any]:
     }
 
 
-def gate(client: httpx.Client, talk: Talk) -> int:
-    return int(client.get(f"/personas/{talk.name}/gate").json()["messages"])
+def wait_for(client: httpx.Client, talk: Talk, messages: int) -> None:
+    deadline = time.monotonic() + LONGEST
+    while client.get(f"/personas/{talk.name}/gate").json()["messages"] < messages:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{talk.name} was not drawn from within {LONGEST} s")
+        time.sleep(0.1)
 
 
 class NoEncoder:

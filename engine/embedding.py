@@ -67,6 +67,12 @@ class Embedder:
                 self._queries[text] = known
         return await asyncio.shield(known)
 
+    def warm_up(self) -> None:
+        """Load the encoder now, in its own thread, for those who know that texts will come."""
+        self._thread.submit(
+            self._encode, ["ready"]
+        )  # what fails here fails again, and is told, there
+
     async def _first(self, text: str) -> Vector:
         return (await self.embed([text]))[0]
 

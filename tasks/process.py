@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
+from celery.signals import worker_process_init
+
 from engine.clock import Clock, open_clock
 from engine.embedding import Embedder, claim_model, open_embedder
 from engine.extraction.port import Extractor, open_extractor
@@ -32,8 +34,14 @@ def process() -> Process:
 
 @cache
 def embedder() -> Embedder:
-    """Loaded at the first text, and kept: loading takes longer than a hundred texts."""
+    """Kept: loading takes longer than a hundred texts."""
     return open_embedder(settings)
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def warm_up(**_: Any) -> None:
+    """Whoever speaks first after a start should not wait for the model either."""
+    embedder().warm_up()
 
 
 @cache

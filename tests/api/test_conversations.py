@@ -189,6 +189,23 @@ async def test_bounds_of_a_batch(admin: httpx.AsyncClient, monday: str) -> None:
     assert (await admin.post(monday, json={"messages": many[:1000]})).status_code == 201
 
 
+@pytest.mark.parametrize("words", [{"role": "persona"}, {"user_id": "kim"}])
+async def test_a_person_speaks_for_nobody_else(
+    admin: httpx.AsyncClient,
+    monday: str,
+    new_caller: NewCaller,
+    tenant_id: str,
+    words: dict[str, str],
+) -> None:
+    sam = await new_caller(tenant_id, Role.USER, "sam")
+    await admin.put("/api/instances/studio/members/sam", json={})
+
+    refused = await sam.post(monday, json={"messages": [said(1), {**said(2), **words}]})
+
+    assert refused.status_code == 403
+    assert await transcript(admin, monday) == []
+
+
 async def test_membership_decides_who_speaks_and_reads(
     admin: httpx.AsyncClient, monday: str, new_caller: NewCaller, tenant_id: str
 ) -> None:

@@ -86,6 +86,21 @@ async def test_loading_and_encoding_leave_the_event_loop_alone() -> None:
     embedder.close()
 
 
+async def test_who_knows_that_texts_will_come_can_load_ahead() -> None:
+    loaded = threading.Event()
+
+    class Encoder(LetterEncoder):
+        def __init__(self) -> None:
+            super().__init__()
+            loaded.set()
+
+    embedder = Embedder(Encoder, model="letters", dimensions=26, cache=10)
+    embedder.warm_up()
+
+    assert await asyncio.to_thread(loaded.wait, 5)
+    embedder.close()
+
+
 async def test_a_question_asked_again_or_at_once_is_encoded_once() -> None:
     encoder = LetterEncoder()
     embedder = Embedder(lambda: encoder, model="letters", dimensions=26, cache=2)
