@@ -1,5 +1,6 @@
 """The local stack as a newcomer meets it: through its commands, on a folder of its own."""
 
+import asyncio
 import json
 import os
 import re
@@ -17,7 +18,10 @@ import httpx
 import psutil
 import pytest
 
+from engine.graph import Graph
+from engine.settings import Settings
 from ops.stack import Home
+from tests.conftest import clear
 from tests.servers import INSTALLED, PROJECT
 
 pytestmark = pytest.mark.timeout(400)
@@ -277,6 +281,31 @@ def test_ctrl_c_stops_everything(up: Newcomer) -> None:
     assert terminal.wait(60) == 0
     assert not any(psutil.pid_exists(pid) for pid in pids.values())
     assert up.home.members() == []
+
+
+async def test_a_given_neo4j_and_redis_are_used_instead(
+    tmp_path: Path, settings: Settings, graph: Graph
+) -> None:
+    owner = Newcomer(tmp_path)
+    owner.environment |= {
+        "PENTIMENTO_NEO4J_URI": str(settings.neo4j_uri),
+        "PENTIMENTO_NEO4J_USER": settings.neo4j_user,
+        "PENTIMENTO_NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
+        "PENTIMENTO_REDIS_URL": str(settings.redis_url),
+    }
+    (owner.home.folder / "neo4j").unlink()  # no jars are needed then
+    try:
+        await asyncio.to_thread(owner.types, "up", "--detach")
+        status = owner.status()
+        assert set(owner.pids()) == {"api", "worker", "beat"}
+        assert status["neo4j_uri"] == settings.neo4j_uri
+        assert status["redis_url"] == settings.redis_url
+        assert status["browser_url"] is None
+        assert created_at(status)
+    finally:
+        owner.types("down")
+        await clear(graph, ["demo"])
+    assert not (owner.home.folder / "neo4j").exists()
 
 
 def test_the_doctor_says_what_is_missing(tmp_path: Path) -> None:
