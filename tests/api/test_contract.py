@@ -52,7 +52,6 @@ def test_the_document_is_the_one_that_is_served(address: str) -> None:
     assert httpx.get(f"{address}/schema").json() == app.openapi_schema.to_schema()
 
 
-@pytest.mark.spec("SEC-05")
 @schema.parametrize()
 @hypothesis_settings(
     max_examples=60,

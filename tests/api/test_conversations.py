@@ -300,7 +300,6 @@ async def test_candidates_are_edited_and_removed_over_http(
     assert (await admin.delete("/api/candidates/absent")).status_code == 404
 
 
-@pytest.mark.spec("CAND-03")
 async def test_after_the_editing_window_minimizing_is_offered(
     admin: httpx.AsyncClient, monday: str
 ) -> None:

@@ -50,7 +50,6 @@ async def test_every_answer_carries_the_request_id(
         ("POST", "/api/personas", 400),
     ],
 )
-@pytest.mark.spec("SEC-05")
 async def test_every_refusal_is_a_problem(
     admin: httpx.AsyncClient, method: str, path: str, status: int
 ) -> None:
@@ -78,7 +77,6 @@ async def test_a_body_that_is_not_one_is_refused(admin: httpx.AsyncClient, body:
     assert refused.status_code == 400
 
 
-@pytest.mark.spec("SEC-05")
 async def test_a_body_that_is_too_large_is_refused(
     admin: httpx.AsyncClient, settings: Settings
 ) -> None:

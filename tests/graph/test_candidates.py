@@ -158,7 +158,6 @@ async def test_what_the_broker_lost_is_found_again(
     assert mine not in await overdue_conversations(graph, now=later, limit=1000)
 
 
-@pytest.mark.spec("CAND-03")
 async def test_a_candidate_can_be_edited_and_removed_inside_its_window_only(
     graph: Graph, studio: Caller, embedder: Embedder
 ) -> None:
