@@ -18,11 +18,5 @@ def private_stack(folder: Path) -> Iterator[tuple[Stack, Settings, str]]:
     for part in ("neo4j", "models"):
         (home.folder / part).symlink_to(settings.home.resolve() / part)
     with stack_of(home, settings) as stack:
-        inside = settings.model_validate(
-            {
-                **settings.model_dump(),
-                "neo4j_uri": stack.neo4j_uri,
-                "neo4j_password": stack.neo4j_password,
-            }
-        )
+        inside = stack.inside(settings)
         yield stack, inside, asyncio.run(prepare_demo(inside, None))

@@ -120,17 +120,7 @@ class Graph:
 
     async def write_together(self, *steps: tuple[str, Row]) -> list[list[Row]]:
         """Run several statements as one transaction: all of them hold, or none does."""
-
-        async def work(session: AsyncSession) -> list[list[Row]]:
-            async with await session.begin_transaction(timeout=self._limit) as transaction:
-                answers = []
-                for name, parameters in steps:
-                    result = await transaction.run(cypher.statement(name), as_stored(parameters))
-                    answers.append([as_row(record) async for record in result])
-                await transaction.commit()
-            return answers
-
-        return await self._try("+".join(name for name, _ in steps), "WRITE", work)
+        return await self._transaction(steps, lambda answers: answers)
 
     async def write_if(
         self, accept: Callable[[list[Row]], T], name: str, /, **parameters: Any
@@ -139,15 +129,7 @@ class Graph:
 
         For what can only be judged once it is written: `accept` raises, and nothing has happened.
         """
-
-        async def work(session: AsyncSession) -> T:
-            async with await session.begin_transaction(timeout=self._limit) as transaction:
-                result = await transaction.run(cypher.statement(name), as_stored(parameters))
-                accepted = accept([as_row(record) async for record in result])
-                await transaction.commit()
-            return accepted
-
-        return await self._try(name, "WRITE", work)
+        return await self._transaction([(name, parameters)], lambda answers: accept(answers[0]))
 
     async def write_batches(
         self, name: str, /, rows: Sequence[Any], *, size: int = BATCH, **parameters: Any
@@ -159,6 +141,21 @@ class Graph:
 
     async def close(self) -> None:
         await self._driver.close()
+
+    async def _transaction(
+        self, steps: Sequence[tuple[str, Row]], accept: Callable[[list[list[Row]]], T]
+    ) -> T:
+        async def work(session: AsyncSession) -> T:
+            async with await session.begin_transaction(timeout=self._limit) as transaction:
+                answers = []
+                for name, parameters in steps:
+                    result = await transaction.run(cypher.statement(name), as_stored(parameters))
+                    answers.append([as_row(record) async for record in result])
+                accepted = accept(answers)
+                await transaction.commit()
+            return accepted
+
+        return await self._try("+".join(name for name, _ in steps), "WRITE", work)
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
         query = Query(cypher.statement(name), timeout=self._limit)

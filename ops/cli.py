@@ -50,10 +50,7 @@ def inside() -> Settings:
     """The settings of the stack that runs here; without one, those of the environment."""
     home, settings = here()
     running = home.running()
-    if running is None:
-        return settings
-    mine = {key.removeprefix("PENTIMENTO_").lower(): v for key, v in running.environment().items()}
-    return settings.model_validate({**settings.model_dump(), **mine})
+    return running.inside(settings) if running else settings
 
 
 def with_graph(work: Callable[[Graph, Settings], Awaitable[T]]) -> T:

@@ -115,6 +115,11 @@ class Stack:
             "PENTIMENTO_API_PORT": self.api_url.rpartition(":")[2],
         }
 
+    def inside(self, settings: Settings) -> Settings:
+        """These settings, as a process of this stack would have them."""
+        own = {key.removeprefix("PENTIMENTO_").lower(): v for key, v in self.environment().items()}
+        return settings.model_validate({**settings.model_dump(), **own})
+
 
 class Impatient(xmlrpc.client.Transport):
     """Does not wait for ever for a supervisord that hangs."""

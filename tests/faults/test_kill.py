@@ -112,13 +112,7 @@ async def stack(a_home: Path) -> AsyncIterator[tuple[Home, Stack, str]]:
     home = Home(a_home)
     settings = Settings(_env_file=None, home=a_home, neo4j_heap="512m", neo4j_page_cache="128m")
     with stack_of(home, settings) as running:
-        inside = settings.model_copy(
-            update={
-                "neo4j_uri": running.neo4j_uri,
-                "neo4j_password": type(settings.neo4j_password)(running.neo4j_password),
-            }
-        )
-        yield home, running, await prepare_demo(inside, None)
+        yield home, running, await prepare_demo(running.inside(settings), None)
 
 
 @pytest.mark.timeout(300 + 200 * ROUNDS)
