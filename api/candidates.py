@@ -1,6 +1,5 @@
 """/api/personas/{id}/candidates, /api/candidates/{id}, and the gate in front of them"""
 
-from datetime import timedelta
 from typing import Annotated
 
 from litestar import Controller, delete, get, patch, post
@@ -59,7 +58,7 @@ class CandidateController(Controller):
             source_message_ids=data.source_message_ids,
             chosen_id=data.candidate_id,
             now=await clock.now(),
-            window=window(settings),
+            window=settings.editing_window,
         )
 
     @get(
@@ -86,7 +85,7 @@ class CandidateController(Controller):
             caller.tenant_id,
             persona_id,
             states=[candidate_state],
-            window=window(settings),
+            window=settings.editing_window,
             cursor=cursor,
             limit=limit,
         )
@@ -128,7 +127,7 @@ class CandidateController(Controller):
             text=None if data.text is UNSET else data.text,
             content=None if data.content is UNSET else data.content,
             now=await clock.now(),
-            window=window(settings),
+            window=settings.editing_window,
         )
 
     @delete(
@@ -151,9 +150,5 @@ class CandidateController(Controller):
             caller.tenant_id,
             candidate_id,
             now=await clock.now(),
-            window=window(settings),
+            window=settings.editing_window,
         )
-
-
-def window(settings: Settings) -> timedelta:
-    return timedelta(hours=settings.editing_window_hours)

@@ -18,6 +18,7 @@ from engine.errors import (
 )
 from engine.extraction import Said
 from engine.extraction.port import Extractor
+from engine.facts import fact_of
 from engine.graph import Graph, Row
 from engine.models import Candidate, CandidateState, Gate, MemoryType, Page, new_id
 from engine.paging import after, page
@@ -78,6 +79,7 @@ async def draw_candidates(
                             "memory_type": item.memory_type.value,
                             "text": item.text,
                             "content": as_text(item.content),
+                            "filed": filed(item.content),
                             "embedding": next(vectors),
                         }
                         for place, item in enumerate(extraction.items)
@@ -145,6 +147,7 @@ async def propose_candidate(
         tenant_id=tenant_id,
         persona_id=persona_id,
         candidate=proposed,
+        filed=filed(content),
         embedding=embedding,
         sources=list(source_message_ids),
     )
@@ -197,7 +200,7 @@ async def edit_candidate(
     if text is not None:
         changes["text"] = text
     if content is not None:
-        changes["content"] = as_text(content)
+        changes |= {"content": as_text(content), **filed(content)}
     embedding = (await embedder.embed([text]))[0] if text is not None else None
     return await change(graph, tenant_id, candidate_id, changes, embedding, now, window)
 
@@ -243,6 +246,19 @@ async def read_gate(graph: Graph, tenant_id: str, persona_id: str) -> Gate:
         candidates={it["memory_type"]: it["candidates"] for it in row["candidates"]},
         left_out={it["reason"]: it["messages"] for it in row["left_out"]},
     )
+
+
+def filed(content: dict[str, Any]) -> Row:
+    """What the graph finds an item by: who it is about, its category, the fact it states."""
+    about = content.get("subject") or content.get("who")
+    category = content.get("category") or content.get("kind")
+    felt = {name: content.get(name) for name in ("valence", "arousal")}
+    return {
+        "about": about if isinstance(about, str) else None,
+        "category": category if isinstance(category, str) else None,
+        "fact": fact_of(content),
+        **{name: it if isinstance(it, int | float) else None for name, it in felt.items()},
+    }
 
 
 def as_text(content: dict[str, Any]) -> str:

@@ -198,7 +198,7 @@ def unit(vector: npt.ArrayLike) -> Vector:
 
 
 async def claim_model(graph: Graph, embedder: Embedder) -> None:
-    """Write down which model made this graph's vectors, or refuse another one."""
+    """Write down which model made this graph's vectors, or refuse another one; make their index."""
     (remembered,) = await graph.write(
         "embedding/claim_model", model=embedder.model, dimensions=embedder.dimensions
     )
@@ -207,3 +207,4 @@ async def claim_model(graph: Graph, embedder: Embedder) -> None:
             f"{remembered['model']} ({remembered['dimensions']} numbers)",
             f"{embedder.model} ({embedder.dimensions} numbers)",
         )
+    await graph.write("embedding/make_index", dimensions=embedder.dimensions)

@@ -11,12 +11,15 @@ EngineError
 │   ├── KeyNotFound
 │   ├── ConversationNotFound
 │   ├── MessageNotFound
-│   └── CandidateNotFound
+│   ├── CandidateNotFound
+│   ├── MemoryNotFound
+│   └── RunNotFound
 ├── Conflict                   it exists, and its state does not allow this
 │   ├── IdTaken
 │   ├── LastAdminKey
 │   ├── NightUnderWay
-│   └── CandidateClosed
+│   ├── CandidateClosed
+│   └── RunsAfter
 ├── Unavailable                a part the engine stands on does not answer; try again
 │   ├── GraphUnavailable
 │   ├── BrokerUnavailable
@@ -88,6 +91,16 @@ class CandidateNotFound(NotFound):
         super().__init__(f"No candidate {candidate_id!r}.")
 
 
+class MemoryNotFound(NotFound):
+    def __init__(self, memory_id: str) -> None:
+        super().__init__(f"No memory {memory_id!r}.")
+
+
+class RunNotFound(NotFound):
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"No run {run_id!r}.")
+
+
 class Conflict(EngineError):
     pass
 
@@ -115,6 +128,11 @@ class CandidateClosed(Conflict):
             f"Candidate {candidate_id!r} can no longer be changed: its editing window is over. "
             "What became a memory can be minimized instead."
         )
+
+
+class RunsAfter(Conflict):
+    def __init__(self, run_id: str, newer: str) -> None:
+        super().__init__(f"Run {newer!r} came after {run_id!r}; take that one back first.")
 
 
 class Unavailable(EngineError):

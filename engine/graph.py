@@ -12,13 +12,14 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextvars import ContextVar
 from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from neo4j import (
     AsyncDriver,
     AsyncGraphDatabase,
     AsyncSession,
+    AsyncTransaction,
     Bookmarks,
     GraphDatabase,
     Query,
@@ -35,6 +36,13 @@ from engine.settings import Settings
 
 Row = dict[str, Any]
 T = TypeVar("T")
+
+
+class Write(Protocol):
+    """Runs one statement of a transaction that is open."""
+
+    async def __call__(self, name: str, /, **parameters: Any) -> list[Row]: ...
+
 
 BATCH = 10_000  # rows; measured best for link updates, both 1,000 and 50,000 are slower
 GRACE = 2.0  # seconds a last try may take after patience has run out
@@ -131,6 +139,36 @@ class Graph:
         """
         return await self._transaction([(name, parameters)], lambda answers: accept(answers[0]))
 
+    async def write_with(
+        self, work: Callable[[Write], Awaitable[T]], *, name: str = "transaction"
+    ) -> T:
+        """Run what `work` writes as one transaction: statements whose parameters need answers.
+
+        It is run again from its start when the transaction has to be tried again, so it changes
+        nothing but the graph. When it raises, nothing has happened.
+        """
+
+        async def inside(session: AsyncSession) -> T:
+            async with await session.begin_transaction(timeout=self._limit) as transaction:
+                done = await work(writer(transaction))
+                await transaction.commit()
+            return done
+
+        return await self._try(name, "WRITE", inside)
+
+    @contextlib.asynccontextmanager
+    async def rehearsal(self) -> AsyncIterator["Graph"]:
+        """A graph to which everything can be done, and where none of it will have happened.
+
+        One transaction, undone at the end. Vector indexes do not show what it has changed.
+        """
+        async with (
+            self._driver.session(database=self._database, bookmark_manager=self._seen) as session,
+            await session.begin_transaction(timeout=self._limit) as transaction,
+        ):
+            yield Rehearsal(self, transaction)
+            await transaction.rollback()
+
     async def write_batches(
         self, name: str, /, rows: Sequence[Any], *, size: int = BATCH, **parameters: Any
     ) -> AsyncIterator[list[Row]]:
@@ -145,17 +183,10 @@ class Graph:
     async def _transaction(
         self, steps: Sequence[tuple[str, Row]], accept: Callable[[list[list[Row]]], T]
     ) -> T:
-        async def work(session: AsyncSession) -> T:
-            async with await session.begin_transaction(timeout=self._limit) as transaction:
-                answers = []
-                for name, parameters in steps:
-                    result = await transaction.run(cypher.statement(name), as_stored(parameters))
-                    answers.append([as_row(record) async for record in result])
-                accepted = accept(answers)
-                await transaction.commit()
-            return accepted
+        async def work(write: Write) -> T:
+            return accept([await write(name, **parameters) for name, parameters in steps])
 
-        return await self._try("+".join(name for name, _ in steps), "WRITE", work)
+        return await self.write_with(work, name="+".join(name for name, _ in steps))
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
         query = Query(cypher.statement(name), timeout=self._limit)
@@ -204,6 +235,34 @@ class Graph:
                     raise refusal(error) from error
             await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311
             delay = min(delay * 2, LONGEST_DELAY)
+
+
+class Rehearsal(Graph):
+    """A graph inside one open transaction; see `Graph.rehearsal`."""
+
+    def __init__(self, graph: Graph, transaction: AsyncTransaction) -> None:
+        super().__init__(graph._driver, database=graph._database, patience=graph._patience)
+        self._limit = graph._limit
+        self._write = writer(transaction)
+
+    async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
+        try:
+            return await self._write(name, **parameters)
+        except (DriverError, Neo4jError) as error:
+            raise refusal(error) from error
+
+    async def write_with(
+        self, work: Callable[[Write], Awaitable[T]], *, name: str = "transaction"
+    ) -> T:
+        return await work(self._write)
+
+
+def writer(transaction: AsyncTransaction) -> Write:
+    async def write(name: str, /, **parameters: Any) -> list[Row]:
+        result = await transaction.run(cypher.statement(name), as_stored(parameters))
+        return [as_row(record) async for record in result]
+
+    return write
 
 
 def refusal(error: DriverError | Neo4jError) -> Exception:

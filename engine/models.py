@@ -1,7 +1,7 @@
 """The nouns. Frozen: a change of one is a statement in the graph, then another one of these."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
@@ -134,7 +134,9 @@ class CandidateState(StrEnum):
     """Where a candidate stands. Only a pending one goes into the night."""
 
     PENDING = "pending"
+    SUPPRESSED = "suppressed"  # a message it was drawn from is flagged
     REMOVED = "removed"
+    MERGED = "merged"  # it said again what a memory held already
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +205,73 @@ class Gate:
     left_out: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Night:
-    """One night of one persona, and what was done in it."""
+class MemoryState(StrEnum):
+    """Whether a memory is recalled by itself, or only when it is asked for."""
 
-    tenant_id: str
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+
+
+class LinkType(StrEnum):
+    """How one memory stands to another."""
+
+    RELATED = "RELATED"
+    ENABLES = "ENABLES"
+    VALIDATES = "VALIDATES"
+    CONTRADICTS = "CONTRADICTS"
+    EXTENDS = "EXTENDS"
+    PRECEDES = "PRECEDES"
+    CAUSALLY_LINKED = "CAUSALLY_LINKED"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What consolidation kept."""
+
+    memory_id: str
     persona_id: str
-    day: date
-    state: str  # planned, done, done_before
-    stages: list[str]
+    memory_type: MemoryType
+    text: str
+    content: dict[str, Any]
+    category: str | None
+    state: MemoryState
+    importance: int
+    salience: float
+    weight_modifier: float
+    pinned: bool
+    access_count: int
+    accessed_at: datetime | None
+    reinforcements: int  # how often it was told again
+    source_message_ids: list[str]
+    said_at: datetime
+    formed_at: datetime
+    archived_at: datetime | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    distilled: bool  # from several episodes, rather than from what somebody said
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How one memory stands to another, and how strongly."""
+
+    from_id: str
+    to_id: str
+    type: LinkType
+    strength: float
+    weight_modifier: float
+    coactivations: int
+    coactivated_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Coactivation:
+    """Memories that were used together, and how strong the links between them are now."""
+
+    use_id: str
+    counted: bool  # false when this use was told before
+    links: list[Link]
 
 
 @dataclass(frozen=True, slots=True)

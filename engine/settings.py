@@ -1,5 +1,6 @@
 """What can be set from outside: environment variables with the prefix PENTIMENTO_, or `.env`."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -69,6 +70,10 @@ class Settings(BaseSettings):
     job_retries: int = Field(default=8, ge=0)  # with backoff, while the graph is away
     worker_processes: int = Field(default=1, ge=1)
     consolidate_at: str = Field(default="03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$")  # local time
+
+    @property
+    def editing_window(self) -> timedelta:
+        return timedelta(hours=self.editing_window_hours)
 
     @property
     def broker_url(self) -> str:

@@ -20,12 +20,15 @@ from engine.keys import issue_key
 from engine.logs import set_up_logs
 from engine.migrations import migrate
 from engine.models import Role
-from engine.nights import run_night
+from engine.night.ledger import get_run
+from engine.night.undo import undo_run
+from engine.nights import rehearse_night, run_night
 from engine.settings import Settings
 from engine.tenants import add_tenant, list_tenants
 from ops.demo import PERSONA, TENANT, prepare_demo
 from ops.doctor import examine
 from ops.install import FetchFailed, install_model, install_neo4j, one_at_a_time
+from ops.report import show_changes, show_run
 from ops.stack import Home, Stack, StackFailed, start, stop, tails, wait_until_ready
 
 T = TypeVar("T")
@@ -224,34 +227,41 @@ def migrate_command() -> None:
 
 @app.command()
 def night(
-    persona: Annotated[str, typer.Option(help="The persona's id.")],
+    persona: Annotated[str, typer.Option(help="The persona's id.")] = "",
     tenant_id: Annotated[str, typer.Option("--tenant", help="The tenant's id.")] = TENANT,
     now: Annotated[str, typer.Option(help="Another time than now, as ISO 8601.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say exactly what would be done, and do nothing.")
+    ] = False,
+    undo: Annotated[str, typer.Option(metavar="RUN", help="Take back this run, whole.")] = "",
 ) -> None:
-    """Run a persona's night by hand."""
+    """Run a persona's night by hand, rehearse it, or take one back."""
+    if bool(persona) == bool(undo):
+        fail("Name a persona whose night to run, or a run to take back: --persona or --undo.")
     at = parse_time(now) if now else None
 
-    async def work(graph: Graph, settings: Settings) -> Any:
-        return await run_night(
-            graph,
-            tenant_id,
-            persona,
-            now=at or await open_clock(settings, graph).now(),
-            consolidate_at=settings.consolidate_at,
-            started_by="command line",
-            dry_run=dry_run,
-        )
+    async def work(graph: Graph, settings: Settings) -> None:
+        moment = at or await open_clock(settings, graph).now()
+        when: dict[str, Any] = {
+            "now": moment,
+            "consolidate_at": settings.consolidate_at,
+            "window": settings.editing_window,
+        }
+        if undo:
+            kept = await undo_run(graph, tenant_id, undo, now=moment, undone_by="command line")
+            told = await get_run(graph, tenant_id, undo)
+            console.print(f"The {told.kind} of {told.period} of {told.persona_id} is taken back.")
+            for it in kept:
+                console.print(f"  kept, since it has changed: {it}")
+        elif dry_run:
+            told, changes = await rehearse_night(graph, tenant_id, persona, **when)
+            show_run(console, told)
+            show_changes(console, changes)
+        else:
+            told = await run_night(graph, tenant_id, persona, **when, started_by="command line")
+            show_run(console, told)
 
-    done = with_graph(work)
-    sentences = {
-        "planned": "would be run",
-        "done": "is over",
-        "done_before": "was over already; nothing was done",
-    }
-    console.print(f"The night of {done.day} of {persona} {sentences[done.state]}.")
-    for stage in done.stages:
-        console.print(f"  {stage}")
+    with_graph(work)
 
 
 def parse_time(text: str) -> datetime:

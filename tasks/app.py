@@ -49,6 +49,12 @@ app.conf.beat_schedule = {
         # One that nobody took by the time the next is due would only be done twice.
         "options": {"expires": 60},
     },
+    # What is due to fade between two nights.
+    "fade": {
+        "task": "tasks.jobs.fade_due",
+        "schedule": timedelta(hours=1),
+        "options": {"expires": 3600},
+    },
 }
 
 

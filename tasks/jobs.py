@@ -4,7 +4,7 @@ import structlog
 
 from engine.candidates import draw_candidates, overdue_conversations
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
-from engine.nights import claim_nights, run_night
+from engine.nights import claim_nights, due_to_fade, fade_hour, run_night
 from tasks.app import app, settings
 from tasks.process import embedder, extractor, run
 
@@ -53,9 +53,34 @@ def consolidate_persona(tenant_id: str, persona_id: str) -> None:
             tenant_id,
             persona_id,
             consolidate_at=settings.consolidate_at,
+            window=settings.editing_window,
             started_by="timetable",
         )
     except (NightUnderWay, PersonaNotFound) as nothing_to_do:
         log.info("night_left_alone", why=type(nothing_to_do).__name__, persona_id=persona_id)
     else:
-        log.info("night", state=night.state, day=str(night.day), persona_id=persona_id)
+        log.info("night", state=night.state, day=night.period, persona_id=persona_id)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def fade_due() -> None:
+    """Send out one job for each persona with something that is due to fade."""
+    for tenant_id, persona_id in run(due_to_fade, limit=NIGHTS_AT_ONCE):
+        fade_persona.delay(tenant_id, persona_id)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def fade_persona(tenant_id: str, persona_id: str) -> None:
+    """Let fade what is due in one persona."""
+    try:
+        faded = run(
+            fade_hour,
+            tenant_id,
+            persona_id,
+            window=settings.editing_window,
+            started_by="timetable",
+        )
+    except (NightUnderWay, PersonaNotFound) as nothing_to_do:
+        log.info("hour_left_alone", why=type(nothing_to_do).__name__, persona_id=persona_id)
+    else:
+        log.info("hour", state=faded.state, hour=faded.period, persona_id=persona_id)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import cypher
-from engine.embedding import Embedder, Vector, unit
+from engine.embedding import Embedder, Vector, claim_model, open_embedder, unit
 from engine.graph import Graph
 from engine.migrations import migrate
 from engine.models import new_id
 from engine.settings import Settings
 from engine.tenants import add_tenant
+from tests.lives import DIMENSIONS, Life, word_embedder
 from tests.servers import (
     INSTALLED,
     Neo4jServer,
@@ -72,6 +73,7 @@ async def graph(settings: Settings) -> AsyncIterator[Graph]:
     """The graph of this run, brought to this version. Tests keep to tenants of their own."""
     opened = Graph.open(settings)
     await migrate(opened)
+    await claim_model(opened, open_embedder(settings))
     yield opened
     await opened.close()
 
@@ -135,13 +137,24 @@ class LetterEncoder:
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         self.encoded += texts
         alphabet = "abcdefghijklmnopqrstuvwxyz"
-        return [unit(np.array([text.lower().count(x) for x in alphabet])) for text in texts]
+        counts = np.zeros((len(texts), DIMENSIONS))
+        for place, text in enumerate(texts):
+            counts[place, : len(alphabet)] = [text.lower().count(letter) for letter in alphabet]
+        return [unit(row) for row in counts]
 
 
 @pytest.fixture
 def letters() -> Iterator[Embedder]:
-    embedder = Embedder(LetterEncoder, model="letters", dimensions=26, cache=10)
+    embedder = Embedder(LetterEncoder, model="letters", dimensions=DIMENSIONS, cache=10)
     yield embedder
+    embedder.close()
+
+
+@pytest.fixture
+async def life(graph: Graph, tenant_id: str) -> AsyncIterator[Life]:
+    """Ada, to whom things can be said, and whose nights can come."""
+    embedder = word_embedder()
+    yield await Life(graph, tenant_id, embedder).begin()
     embedder.close()
 
 

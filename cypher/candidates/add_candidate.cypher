@@ -3,6 +3,7 @@
 // $tenant_id   string
 // $persona_id  string
 // $candidate   map {id, memory_type, text, content, extracted_at}
+// $filed       map {about, category, fact, valence, arousal}
 // $embedding   vector
 // $sources     list of strings, ids of messages
 //
@@ -12,6 +13,8 @@ CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
 WHERE message.id IN $sources
+WITH persona, message
+ORDER BY message.said_at, message.id
 WITH persona, collect(message) AS messages, collect(message.id) AS found
 WITH persona, messages, [id IN $sources WHERE NOT id IN found] AS missing
 CALL (persona, messages, missing) {
@@ -20,7 +23,12 @@ CALL (persona, messages, missing) {
   MERGE (candidate:Candidate {tenant_id: $tenant_id, id: $candidate.id})
     ON CREATE SET
       candidate += $candidate,
+      candidate += $filed,
       candidate.persona_id = $persona_id,
+      candidate.said_at = coalesce(messages[0].said_at, $candidate.extracted_at),
+      candidate.conversation_id = messages[0].conversation_id,
+      candidate.flagged = false,
+      candidate.minimized = false,
       candidate.embedding = toFloatList($embedding),
       candidate.state = 'pending'
   MERGE (persona)-[:CONSIDERS]->(candidate)

@@ -1,17 +1,20 @@
-// Change a candidate that can still be changed.
+// Change a candidate that can still be changed. One that has become a memory is found, and is not.
 //
 // $tenant_id     string
 // $candidate_id  string
-// $changes       map, any of {text, content, state, edited_at, removed_at}
+// $changes       map, any of {text, content, about, category, fact, valence, arousal, state, edited_at,
+//                removed_at}
 // $embedding     vector or null: of the new text
 // $drawn_after   zoned datetime: the editing window of anything older is over
 //
 // Returns candidate as it is now, and changed: whether it could be. Nothing when there is none.
 CYPHER 25
-MATCH (candidate:Candidate {tenant_id: $tenant_id, id: $candidate_id})
-SET candidate.touched_at = datetime()
+MATCH (candidate:Candidate|Memory {tenant_id: $tenant_id, id: $candidate_id})
+SET candidate.lock = true
+REMOVE candidate.lock
 WITH
   candidate,
+  candidate:Candidate AND
   candidate.state IN ['pending', 'suppressed'] AND
   candidate.extracted_at > $drawn_after AS changed
 SET

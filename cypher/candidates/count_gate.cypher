@@ -20,11 +20,12 @@ CALL (reasons) {
   RETURN collect({reason: reason, messages: n}) AS left_out
 }
 CALL () {
-  MATCH (candidate:Candidate)
+  MATCH (candidate:Candidate|Memory)
   WHERE
     candidate.tenant_id = $tenant_id AND
     candidate.persona_id = $persona_id AND
-    candidate.state IS NOT NULL
+    candidate.state IS NOT NULL AND
+    candidate.extracted_at IS NOT NULL
   WITH candidate.memory_type AS memory_type, count(*) AS n
   ORDER BY memory_type
   RETURN collect({memory_type: memory_type, candidates: n}) AS candidates

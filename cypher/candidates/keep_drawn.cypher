@@ -2,7 +2,7 @@
 //
 // $tenant_id  string
 // $drawn      list of maps {message_id, left_out, candidates: list of maps {id, persona_id,
-//             memory_type, text, content, embedding}}
+//             memory_type, text, content, filed, embedding}}
 // $now        zoned datetime
 //
 // Returns messages, candidates: how many of each were kept now.
@@ -25,6 +25,11 @@ CALL (message, row) {
       candidate.memory_type = drawn.memory_type,
       candidate.text = drawn.text,
       candidate.content = drawn.content,
+      candidate += drawn.filed,
+      candidate.said_at = message.said_at,
+      candidate.conversation_id = message.conversation_id,
+      candidate.flagged = false,
+      candidate.minimized = false,
       candidate.embedding = toFloatList(drawn.embedding),
       candidate.extracted_at = $now,
       candidate.state = 'pending'

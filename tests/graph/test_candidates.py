@@ -35,6 +35,7 @@ from engine.models import (
 )
 from engine.personas import add_persona
 from tests.conftest import LetterEncoder
+from tests.lives import DIMENSIONS
 
 NOW = datetime(2026, 5, 2, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
@@ -53,7 +54,7 @@ async def studio(graph: Graph, tenant_id: str) -> Caller:
 
 @pytest.fixture
 async def embedder() -> AsyncIterator[Embedder]:
-    made = Embedder(LetterEncoder, model="letters", dimensions=26, cache=10)
+    made = Embedder(LetterEncoder, model="letters", dimensions=DIMENSIONS, cache=10)
     yield made
     made.close()
 

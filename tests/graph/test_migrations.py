@@ -137,5 +137,5 @@ async def test_the_graph_remembers_its_model_and_refuses_another(
 
     with pytest.raises(ModelMismatch, match="letters.*digits"):
         await claim_model(empty, other)
-    with pytest.raises(ModelMismatch, match="26.*52"):
+    with pytest.raises(ModelMismatch, match="384.*52"):
         await claim_model(empty, wider)

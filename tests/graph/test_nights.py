@@ -1,22 +1,19 @@
+"""When a run comes, who runs it, and that it is done once."""
+
 import asyncio
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from engine.errors import NightUnderWay, PersonaNotFound
 from engine.graph import Graph
-from engine.models import Night, Persona, Tone
-from engine.nights import Stage, claim_nights, run_night
-from engine.personas import add_persona, change_persona
+from engine.night.ledger import Run, get_run, list_runs
+from engine.night.steps import RunInHand, Step
+from engine.nights import Stage, claim_nights, due_to_fade, run_night
+from engine.personas import change_persona
+from tests.lives import FIRST_NIGHT, WINDOW, Life
 
-BORN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 LATER = datetime(2026, 5, 2, 4, tzinfo=UTC)  # an hour after the first night
-
-
-@pytest.fixture
-async def ada(graph: Graph, tenant_id: str) -> str:
-    persona = Persona("ada", "Ada", Tone.WARM, "UTC", BORN, BORN)
-    return (await add_persona(graph, tenant_id, persona, consolidate_at="03:00")).id
 
 
 class Steps:
@@ -28,25 +25,14 @@ class Steps:
         self.stages = (Stage("first", self.step("first")), Stage("second", self.step("second")))
 
     def step(self, name: str):  # type: ignore[no-untyped-def]
-        async def run(graph: Graph, persona: Persona, now: datetime) -> None:
+        async def run(run: RunInHand) -> dict[str, int]:
             if self.failing and name == "second":
                 raise ConnectionError
             await asyncio.sleep(0.05)
-            self.done.append(f"{name} of {persona.id}")
+            self.done.append(f"{name} of {run.persona.id} at {run.as_of:%d.%m. %H:%M}")
+            return {}
 
         return run
-
-
-async def sleep(graph: Graph, tenant_id: str, steps: Steps, now: datetime = LATER) -> Night:
-    return await run_night(
-        graph,
-        tenant_id,
-        "ada",
-        now=now,
-        consolidate_at="03:00",
-        started_by="test",
-        stages=steps.stages,
-    )
 
 
 async def due(graph: Graph, tenant_id: str, now: datetime) -> list[tuple[str, str]]:
@@ -54,91 +40,160 @@ async def due(graph: Graph, tenant_id: str, now: datetime) -> list[tuple[str, st
     return [it for it in await claim_nights(graph, now=now, limit=1000) if it[0] == tenant_id]
 
 
-async def test_a_night_runs_its_stages_once_a_day(graph: Graph, tenant_id: str, ada: str) -> None:
+async def test_a_night_runs_its_stages_once_a_day(life: Life) -> None:
     steps = Steps()
 
-    first = await sleep(graph, tenant_id, steps)
-    again = await sleep(graph, tenant_id, steps)
-    next_day = await sleep(graph, tenant_id, steps, LATER + timedelta(days=1))
+    first = await life.night(LATER, stages=steps.stages)
+    again = await life.night(LATER, stages=steps.stages)
+    next_day = await life.night(LATER + timedelta(days=1), stages=steps.stages)
 
-    assert (first.state, first.day, first.stages) == ("done", date(2026, 5, 2), ["first", "second"])
-    assert again.state == "done_before"
-    assert (next_day.state, next_day.day) == ("done", date(2026, 5, 3))
-    assert steps.done == ["first of ada", "second of ada"] * 2
+    assert (first.state, first.period) == ("done", "2026-05-02")
+    assert [stage.stage for stage in first.stages] == ["first", "second"]
+    assert (again.state, again.id) == ("done_before", first.id)
+    assert (next_day.state, next_day.period) == ("done", "2026-05-03")
+    assert len(steps.done) == 4
 
 
-async def test_of_two_at_once_one_works_and_one_leaves(
-    graph: Graph, tenant_id: str, ada: str
-) -> None:
+async def test_of_two_at_once_one_works_and_one_leaves(life: Life) -> None:
     steps = Steps()
 
     ends = await asyncio.gather(
-        *(sleep(graph, tenant_id, steps) for _ in range(5)), return_exceptions=True
+        *(life.night(LATER, stages=steps.stages) for _ in range(5)), return_exceptions=True
     )
 
-    assert steps.done == ["first of ada", "second of ada"]
-    states = [end.state for end in ends if isinstance(end, Night)]
+    assert [it.split(" ")[0] for it in steps.done] == ["first", "second"]
+    states = [end.state for end in ends if isinstance(end, Run)]
     assert states.count("done") == 1
-    assert {type(end) for end in ends} <= {Night, NightUnderWay}
+    assert {type(end) for end in ends} <= {Run, NightUnderWay}
 
 
-async def test_a_night_that_failed_can_be_run_again_at_once(
-    graph: Graph, tenant_id: str, ada: str
+@pytest.mark.spec("CONS-13")
+async def test_a_night_that_failed_is_taken_up_where_it_stopped_and_keeps_its_time(
+    life: Life,
 ) -> None:
     steps = Steps()
     steps.failing = True
     with pytest.raises(ConnectionError):
-        await sleep(graph, tenant_id, steps)
+        await life.night(LATER, stages=steps.stages)
+    left = await list_runs(life.graph, life.tenant_id, "ada", cursor=None, limit=10)
 
     steps.failing = False
-    night = await sleep(graph, tenant_id, steps)
+    night = await life.night(LATER + timedelta(hours=5), stages=steps.stages)
 
-    assert night.state == "done"
-    assert steps.done == ["first of ada", "first of ada", "second of ada"]
+    assert [(run.state, run.failures) for run in left.items] == [("open", ["ConnectionError"])]
+    assert (night.state, night.as_of, night.id) == ("done", LATER, left.items[0].id)
+    assert steps.done == ["first of ada at 02.05. 04:00", "second of ada at 02.05. 04:00"]
 
 
-async def test_a_rehearsal_changes_nothing(graph: Graph, tenant_id: str, ada: str) -> None:
+async def test_a_night_left_open_is_finished_before_the_next_one_begins(life: Life) -> None:
     steps = Steps()
+    steps.failing = True
+    with pytest.raises(ConnectionError):
+        await life.night(LATER, stages=steps.stages)
 
-    planned = await run_night(
-        graph,
-        tenant_id,
-        "ada",
-        now=LATER,
-        consolidate_at="03:00",
-        started_by="test",
-        stages=steps.stages,
-        dry_run=True,
+    steps.failing = False
+    await life.night(LATER + timedelta(days=1), stages=steps.stages)
+
+    assert steps.done == [
+        "first of ada at 02.05. 04:00",
+        "second of ada at 02.05. 04:00",
+        "first of ada at 03.05. 04:00",
+        "second of ada at 03.05. 04:00",
+    ]
+
+
+async def test_a_worker_that_fell_silent_is_followed_by_another_and_does_no_more(
+    life: Life,
+) -> None:
+    asleep, woken = asyncio.Event(), asyncio.Event()
+
+    async def fall_silent(run: RunInHand) -> dict[str, int]:
+        if not asleep.is_set():
+            asleep.set()
+            await woken.wait()
+        return {}
+
+    async def write_something(run: RunInHand) -> dict[str, int]:
+        async def work(write, place):  # type: ignore[no-untyped-def]
+            return Step({"written": 1}, {})
+
+        await run.step("write", work)
+        return {}
+
+    stages = (Stage("wait", fall_silent), Stage("write", write_something))
+    silent = asyncio.create_task(life.night(LATER, stages=stages))
+    await asleep.wait()
+    await life.ask(
+        "MATCH (p:Persona {tenant_id: $t}) SET p.run_until = datetime() - duration('PT1S')"
     )
 
-    assert (planned.state, planned.stages) == ("planned", ["first", "second"])
-    assert steps.done == []
-    assert (await sleep(graph, tenant_id, steps)).state == "done"
+    second = await life.night(LATER, stages=stages)
+    woken.set()
+
+    with pytest.raises(NightUnderWay):
+        await silent
+    assert second.state == "done"
+    run = await get_run(life.graph, life.tenant_id, second.id)
+    assert {stage.stage: stage.did for stage in run.stages} == {"wait": {}, "write": {"written": 1}}
 
 
-async def test_a_night_is_due_once_its_hour_has_come(
-    graph: Graph, tenant_id: str, ada: str
-) -> None:
+async def test_a_night_is_due_once_its_hour_has_come(life: Life) -> None:
     hour = datetime(2026, 5, 2, 3, tzinfo=UTC)
 
-    assert await due(graph, tenant_id, hour - timedelta(seconds=1)) == []
-    assert await due(graph, tenant_id, hour) == [(tenant_id, "ada")]
-    assert await due(graph, tenant_id, hour) == []  # it has been sent out
+    assert await due(life.graph, life.tenant_id, hour - timedelta(seconds=1)) == []
+    assert await due(life.graph, life.tenant_id, hour) == [(life.tenant_id, "ada")]
+    assert await due(life.graph, life.tenant_id, hour) == []  # it has been sent out
 
-    await sleep(graph, tenant_id, Steps())
-    assert await due(graph, tenant_id, LATER) == []
-    assert await due(graph, tenant_id, hour + timedelta(days=1)) == [(tenant_id, "ada")]
+    await life.night(LATER)
+    assert await due(life.graph, life.tenant_id, LATER) == []
+    next_day = hour + timedelta(days=1)
+    assert await due(life.graph, life.tenant_id, next_day) == [(life.tenant_id, "ada")]
 
 
-async def test_a_new_time_zone_moves_the_night(graph: Graph, tenant_id: str, ada: str) -> None:
+async def test_a_new_time_zone_moves_the_night(life: Life) -> None:
     await change_persona(
-        graph, tenant_id, "ada", {"time_zone": "Asia/Tokyo"}, now=BORN, consolidate_at="03:00"
+        life.graph,
+        life.tenant_id,
+        "ada",
+        {"time_zone": "Asia/Tokyo"},
+        now=datetime(2026, 5, 1, 12, tzinfo=UTC),
+        consolidate_at="03:00",
     )
 
-    assert await due(graph, tenant_id, datetime(2026, 5, 1, 17, 59, tzinfo=UTC)) == []
-    assert await due(graph, tenant_id, datetime(2026, 5, 1, 18, tzinfo=UTC)) != []
+    before, hour = (datetime(2026, 5, 1, 17, 59, tzinfo=UTC), datetime(2026, 5, 1, 18, tzinfo=UTC))
+    assert await due(life.graph, life.tenant_id, before) == []
+    assert await due(life.graph, life.tenant_id, hour) != []
+
+
+async def test_what_is_due_to_fade_between_two_nights_is_found_and_fades_once_an_hour(
+    life: Life,
+) -> None:
+    (old,) = await life.remember("a walk by the river")
+    due_at = FIRST_NIGHT + timedelta(days=30)
+
+    async def found(now: datetime) -> bool:
+        return (life.tenant_id, "ada") in await due_to_fade(life.graph, now=now, limit=10_000)
+
+    assert not await found(due_at - timedelta(minutes=1))
+    assert await found(due_at + timedelta(minutes=1))
+
+    first = await life.hour(due_at + timedelta(minutes=1))
+    again = await life.hour(due_at + timedelta(minutes=2))
+
+    assert [stage.stage for stage in first.stages] == ["prune", "decay", "archive"]
+    assert (first.kind, first.state, again.state) == ("hour", "done", "done_before")
+    assert (await life.memory(old)).importance == 4
+    assert not await found(due_at + timedelta(minutes=2))
 
 
 async def test_a_night_of_nobody_is_refused(graph: Graph, tenant_id: str) -> None:
     with pytest.raises(PersonaNotFound):
-        await sleep(graph, tenant_id, Steps())
+        await run_night(
+            graph,
+            tenant_id,
+            "nobody",
+            now=LATER,
+            consolidate_at="03:00",
+            window=WINDOW,
+            started_by="test",
+        )

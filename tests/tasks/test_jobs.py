@@ -16,7 +16,8 @@ from celery import Celery
 
 from engine.graph import Graph
 from engine.models import Persona, Tone
-from engine.nights import LEASE, claim_nights
+from engine.night.steps import LEASE
+from engine.nights import claim_nights
 from engine.personas import add_persona
 from engine.settings import Settings
 from tests.servers import as_environment, local_worker
@@ -37,7 +38,7 @@ def broker(settings: Settings) -> Iterator[Celery]:
 
 async def slept(graph: Graph, tenant_id: str) -> list[str]:
     statement = """
-        MATCH (:Persona {tenant_id: $t})-[:SLEPT]->(n:Night)
+        MATCH (:Persona {tenant_id: $t})-[:SLEPT]->(n:Run)
         WHERE n.finished_at IS NOT NULL RETURN n.persona_id AS id ORDER BY id"""
     async with graph._driver.session() as session:
         return [r["id"] async for r in await session.run(statement, t=tenant_id)]
@@ -80,7 +81,11 @@ async def test_beat_fires_what_the_timetable_says(settings: Settings) -> None:
 
     entries = app.conf.beat_schedule
     tasks = {entry["task"] for entry in entries.values()}
-    assert tasks == {"tasks.jobs.start_nights", "tasks.jobs.draw_overdue"}
+    assert tasks == {
+        "tasks.jobs.start_nights",
+        "tasks.jobs.draw_overdue",
+        "tasks.jobs.fade_due",
+    }
     assert all(entry["schedule"] <= timedelta(hours=1) for entry in entries.values())
 
 

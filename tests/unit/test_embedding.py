@@ -15,6 +15,7 @@ from engine.embedding import Embedder, Vector, open_embedder, unit
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
 from engine.settings import DEFAULT_MODEL, Settings
 from tests.conftest import LetterEncoder
+from tests.lives import DIMENSIONS
 from tests.servers import INSTALLED
 
 
@@ -76,7 +77,7 @@ async def test_loading_and_encoding_leave_the_event_loop_alone() -> None:
             seen.append(threading.get_ident())
             return super().encode(texts)
 
-    embedder = Embedder(Encoder, model="letters", dimensions=26, cache=10)
+    embedder = Embedder(Encoder, model="letters", dimensions=DIMENSIONS, cache=10)
     assert seen == []
 
     await embedder.embed(["a"])
@@ -94,7 +95,7 @@ async def test_who_knows_that_texts_will_come_can_load_ahead() -> None:
             super().__init__()
             loaded.set()
 
-    embedder = Embedder(Encoder, model="letters", dimensions=26, cache=10)
+    embedder = Embedder(Encoder, model="letters", dimensions=DIMENSIONS, cache=10)
     embedder.warm_up()
 
     assert await asyncio.to_thread(loaded.wait, 5)
@@ -103,7 +104,7 @@ async def test_who_knows_that_texts_will_come_can_load_ahead() -> None:
 
 async def test_a_question_asked_again_or_at_once_is_encoded_once() -> None:
     encoder = LetterEncoder()
-    embedder = Embedder(lambda: encoder, model="letters", dimensions=26, cache=2)
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=DIMENSIONS, cache=2)
 
     first, again = await asyncio.gather(embedder.embed_query("who"), embedder.embed_query("who"))
     await embedder.embed_query("who")
@@ -126,11 +127,11 @@ async def test_a_failure_is_not_remembered() -> None:
                 raise EmbedderUnavailable("asleep")
             return super().encode(texts)
 
-    embedder = Embedder(Flaky, model="letters", dimensions=26, cache=10)
+    embedder = Embedder(Flaky, model="letters", dimensions=DIMENSIONS, cache=10)
     with pytest.raises(EmbedderUnavailable):
         await embedder.embed_query("who")
 
-    assert (await embedder.embed_query("who")).shape == (26,)
+    assert (await embedder.embed_query("who")).shape == (DIMENSIONS,)
     embedder.close()
 
 
@@ -142,7 +143,7 @@ async def test_a_caller_who_leaves_does_not_spoil_it_for_the_next() -> None:
             go.wait(10)
             return super().encode(texts)
 
-    embedder = Embedder(Slow, model="letters", dimensions=26, cache=10)
+    embedder = Embedder(Slow, model="letters", dimensions=DIMENSIONS, cache=10)
     leaver = asyncio.create_task(embedder.embed_query("who"))
     await asyncio.sleep(0.05)
     leaver.cancel()
@@ -150,7 +151,7 @@ async def test_a_caller_who_leaves_does_not_spoil_it_for_the_next() -> None:
     await asyncio.sleep(0.05)
     go.set()
 
-    assert (await stayer).shape == (26,)
+    assert (await stayer).shape == (DIMENSIONS,)
     embedder.close()
 
 
@@ -206,7 +207,7 @@ def a_remote(url: str) -> Embedder:
         embedder="remote",
         embedding_url=url,
         embedding_model="letters",
-        embedding_dimensions=26,
+        embedding_dimensions=DIMENSIONS,
         embedding_api_key="sesame",
     )
 

@@ -1,0 +1,25 @@
+// A persona's memories, counted: per state and type, by importance, by salience, and how they feel.
+//
+// $tenant_id   string
+// $persona_id  string
+//
+// Returns state, memory_type, importance, tenth (of salience, 0 to 9): one group; memories, pinned,
+// minimized, felt: how many; valence, arousal: sums over those that were felt.
+CYPHER 25
+MATCH (memory:Memory)
+WHERE
+  memory.tenant_id = $tenant_id AND
+  memory.persona_id = $persona_id AND
+  memory.state IS NOT NULL
+WITH
+  memory.state AS state,
+  memory.memory_type AS memory_type,
+  memory.importance AS importance,
+  toInteger(memory.salience * 9.9999) AS tenth,
+  count(*) AS memories,
+  sum(CASE WHEN memory.pinned THEN 1 ELSE 0 END) AS pinned,
+  sum(CASE WHEN memory.minimized THEN 1 ELSE 0 END) AS minimized,
+  sum(memory.valence) AS valence,
+  sum(memory.arousal) AS arousal,
+  count(memory.valence) AS felt
+RETURN state, memory_type, importance, tenth, memories, pinned, minimized, valence, arousal, felt

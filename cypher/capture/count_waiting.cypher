@@ -1,0 +1,17 @@
+// A persona's candidates, counted per state and type.
+//
+// $tenant_id   string
+// $persona_id  string
+//
+// Returns state, memory_type, candidates.
+CYPHER 25
+MATCH (candidate:Candidate)
+WHERE
+  candidate.tenant_id = $tenant_id AND
+  candidate.persona_id = $persona_id AND
+  candidate.state IS NOT NULL
+RETURN
+  candidate.state AS state,
+  candidate.memory_type AS memory_type,
+  count(*) AS candidates
+ORDER BY state, memory_type

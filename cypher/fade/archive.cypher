@@ -1,0 +1,51 @@
+// Take some memories that nobody ever used out of what is recalled. They stay, and can come back.
+//
+// $tenant_id   string
+// $persona_id  string
+// $run_id      string
+// $place       integer, of the step that is written down
+// $as_of       zoned datetime
+// $limit       integer, memories
+//
+// Returns memories: how many were looked at; archived: how many were archived. One that was used or
+// pinned since it was chosen is not.
+CYPHER 25
+MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
+CALL () {
+  MATCH (memory:Memory)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.awaits = 'archive' AND
+    memory.said_at IS NOT NULL
+  WITH memory
+  LIMIT $limit
+  REMOVE memory.awaits
+  WITH memory, memory.access_count = 0 AND NOT memory.pinned AS forsaken
+  SET memory.fades_at = CASE WHEN NOT forsaken THEN $as_of END
+  WITH collect(memory) AS memories, collect(CASE WHEN forsaken THEN memory END) AS forsaken
+  CALL (forsaken) {
+    UNWIND forsaken AS memory
+    WITH memory, memory.salience AS salience
+    SET
+      memory.state = 'archived',
+      memory.archived_at = $as_of,
+      memory.salience = salience / 2
+    RETURN collect(memory.id) AS archived_ids, collect(salience) AS salience_before
+  }
+  RETURN memories, archived_ids, salience_before
+}
+FOREACH (done IN CASE WHEN memories = [] THEN [] ELSE [1] END |
+  CREATE
+    (run)-[:DID]->(:Step {
+      tenant_id: $tenant_id,
+      run_id: $run_id,
+      place: $place,
+      stage: 'archive',
+      kind: 'archived',
+      waiting_ids: [memory IN memories | memory.id],
+      memory_ids: archived_ids,
+      salience_before: salience_before
+    })
+)
+RETURN size(memories) AS memories, size(archived_ids) AS archived

@@ -1,0 +1,50 @@
+// Put some memories on the list of those to be looked at, since the policy has changed.
+//
+// $tenant_id   string
+// $persona_id  string
+// $run_id      string
+// $place       integer, of the step that is written down
+// $as_of       zoned datetime
+// $after       string, the last id of the batch before, or ''
+// $limit       integer, memories
+// $never       zoned datetime that stands for none
+//
+// Returns memories: how many were put there; last: the id to go on after.
+CYPHER 25
+MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
+CALL () {
+  MATCH (memory:Memory)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.state = 'active' AND
+    memory.id > $after
+  WITH memory
+  ORDER BY memory.id
+  LIMIT $limit
+  WITH
+    memory,
+    coalesce(memory.fades_at, $never) AS fades_at,
+    coalesce(memory.prune_at, $never) AS prune_at
+  SET
+    memory.fades_at = $as_of,
+    memory.prune_at = $as_of
+  RETURN
+    collect(memory.id) AS memory_ids,
+    collect(fades_at) AS fades_before,
+    collect(prune_at) AS prune_before
+}
+FOREACH (done IN CASE WHEN memory_ids = [] THEN [] ELSE [1] END |
+  CREATE
+    (run)-[:DID]->(:Step {
+      tenant_id: $tenant_id,
+      run_id: $run_id,
+      place: $place,
+      stage: 'reckon',
+      kind: 'reckoned',
+      memory_ids: memory_ids,
+      fades_before: fades_before,
+      prune_before: prune_before
+    })
+)
+RETURN size(memory_ids) AS memories, memory_ids[-1] AS last

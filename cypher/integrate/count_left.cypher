@@ -1,0 +1,21 @@
+// The candidates that a night has left, counted by why.
+//
+// $tenant_id     string
+// $persona_id    string
+//
+// Returns reason: `editable` (its window is still open) or `suppressed`; candidates.
+CYPHER 25
+MATCH (candidate:Candidate)
+WHERE
+  candidate.tenant_id = $tenant_id AND
+  candidate.persona_id = $persona_id AND
+  candidate.state IN ['pending', 'suppressed'] AND
+  candidate.said_at IS NOT NULL
+WITH
+  CASE
+    WHEN candidate.state = 'suppressed' THEN 'suppressed'
+    ELSE 'editable'
+  END AS reason,
+  count(*) AS candidates
+RETURN reason, candidates
+ORDER BY reason

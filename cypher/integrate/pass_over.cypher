@@ -1,0 +1,23 @@
+// Candidates that are suppressed when their night comes are passed over, and keep a note of it.
+//
+// $tenant_id     string
+// $persona_id    string
+// $drawn_before  zoned datetime
+// $as_of         zoned datetime
+// $limit         integer
+//
+// Returns id.
+CYPHER 25
+MATCH (candidate:Candidate)
+WHERE
+  candidate.tenant_id = $tenant_id AND
+  candidate.persona_id = $persona_id AND
+  candidate.state = 'suppressed' AND
+  candidate.said_at IS NOT NULL AND
+  candidate.extracted_at <= $drawn_before AND
+  candidate.passed_over_at IS NULL
+WITH candidate
+ORDER BY candidate.said_at, candidate.id
+LIMIT $limit
+SET candidate.passed_over_at = $as_of
+RETURN candidate.id AS id

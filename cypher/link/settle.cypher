@@ -1,0 +1,9 @@
+// New memories go on to the next stage, or need no more.
+//
+// $tenant_id  string
+// $ids        list of strings
+// $awaits     map, by memory type: the stage that comes next
+CYPHER 25
+UNWIND $ids AS id
+MATCH (memory:Memory {tenant_id: $tenant_id, id: id})
+SET memory.awaits = $awaits[memory.memory_type]

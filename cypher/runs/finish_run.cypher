@@ -1,0 +1,37 @@
+// Close a run. A night sets the persona's next one.
+//
+// $tenant_id      string
+// $persona_id     string
+// $run_id         string
+// $worker         string, the one that holds it
+// $finished_at    zoned datetime
+// $next_night_at  zoned datetime, or null for a run that is not a night
+// $snapshot       string, JSON: the persona as the run leaves it
+//
+// Returns id; nothing when another worker has taken the run over.
+CYPHER 25
+MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+SET persona.lock = true
+REMOVE persona.lock
+WITH persona
+WHERE persona.open_run = $run_id AND persona.run_worker = $worker
+MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
+SET
+  run.state = 'done',
+  run.finished_at = $finished_at,
+  run.ended_at = datetime(),
+  run.snapshot = $snapshot
+REMOVE persona.open_run, persona.run_worker, persona.run_until
+FOREACH (night IN CASE WHEN $next_night_at IS NULL THEN [] ELSE [1] END |
+  SET
+    run.slept_before = persona.slept_at,
+    persona.slept_at = run.as_of,
+    // A night run by hand for a later day must not be undone by an older one that ends after it.
+    persona.next_night_at =
+      CASE
+        WHEN persona.next_night_at > $next_night_at THEN persona.next_night_at
+        ELSE $next_night_at
+      END
+  REMOVE persona.night_sent_at
+)
+RETURN run.id AS id

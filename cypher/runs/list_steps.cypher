@@ -1,0 +1,14 @@
+// What a run changed, step by step, in the order it was done.
+//
+// $tenant_id  string
+// $run_id     string
+// $after      integer, the place of the last step of the page before, or 0
+// $limit      integer
+//
+// Returns step.
+CYPHER 25
+MATCH (step:Step)
+WHERE step.tenant_id = $tenant_id AND step.run_id = $run_id AND step.place > $after
+RETURN step {.*} AS step
+ORDER BY step.place
+LIMIT $limit

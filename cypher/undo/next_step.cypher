@@ -1,0 +1,12 @@
+// The last step of a run that is not taken back yet.
+//
+// $tenant_id  string
+// $run_id     string
+//
+// Returns place, stage, kind, changes; nothing when all are.
+CYPHER 25
+MATCH (step:Step)
+WHERE step.tenant_id = $tenant_id AND step.run_id = $run_id AND step.undone_at IS NULL
+RETURN step.place AS place, step.stage AS stage, step.kind AS kind, step.changes AS changes
+ORDER BY place DESC
+LIMIT 1

@@ -1,0 +1,26 @@
+// Memories that a run archived are active again.
+//
+// $tenant_id  string
+// $run_id     string
+// $place      integer, of the step that archived them
+//
+// Returns kept: ids of those that were brought back already.
+CYPHER 25
+MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
+CALL (step) {
+  UNWIND step.waiting_ids AS id
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: id})
+  SET memory.awaits = 'archive'
+  REMOVE memory.fades_at
+}
+CALL (step) {
+  UNWIND range(0, size(step.memory_ids) - 1) AS at
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
+  WITH memory, step.salience_before[at] AS salience, memory.state = 'archived' AS same
+  SET
+    memory.state = CASE WHEN same THEN 'active' ELSE memory.state END,
+    memory.salience = CASE WHEN same THEN salience ELSE memory.salience END
+  REMOVE memory.archived_at
+  RETURN collect(CASE WHEN NOT same THEN memory.id END) AS kept
+}
+RETURN kept

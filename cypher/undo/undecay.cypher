@@ -1,0 +1,24 @@
+// Memories are as important as they were, unless somebody has said otherwise since.
+//
+// $tenant_id  string
+// $run_id     string
+// $place      integer, of the step that lowered them
+//
+// Returns kept: ids of those that have changed since.
+CYPHER 25
+MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
+CALL (step) {
+  UNWIND range(0, size(step.memory_ids) - 1) AS at
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
+  WITH
+    memory,
+    step.importance_before[at] AS before,
+    step.fades_before[at] AS fades_at,
+    memory.importance = step.importance_after[at] AS same
+  SET
+    memory.importance = CASE WHEN same THEN before ELSE memory.importance END,
+    memory.fades_at = fades_at
+  REMOVE memory.awaits
+  RETURN collect(CASE WHEN NOT same THEN memory.id END) AS kept
+}
+RETURN kept

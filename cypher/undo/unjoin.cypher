@@ -1,0 +1,14 @@
+// An episode that joined a theme has not.
+//
+// $tenant_id  string
+// $rows       list of maps {theme_id, episode_id, messages}
+CYPHER 25
+UNWIND $rows AS row
+MATCH (theme:Memory {tenant_id: $tenant_id, id: row.theme_id})
+OPTIONAL MATCH (theme)-[extends:EXTENDS]->(:Memory {tenant_id: $tenant_id, id: row.episode_id})
+DELETE extends
+SET theme.reinforcements = theme.reinforcements - 1
+WITH theme, row
+UNWIND row.messages AS id
+MATCH (theme)-[drawn:DRAWN_FROM]->(:Message {tenant_id: $tenant_id, id: id})
+DELETE drawn

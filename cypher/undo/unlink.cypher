@@ -1,0 +1,11 @@
+// Links that a run made are gone.
+//
+// $tenant_id  string
+// $rows       list of maps {from_id, to_id, type}
+CYPHER 25
+UNWIND $rows AS row
+MATCH
+  (:Memory {tenant_id: $tenant_id, id: row.from_id})
+    -[link:$(row.type)]->
+  (:Memory {tenant_id: $tenant_id, id: row.to_id})
+DELETE link

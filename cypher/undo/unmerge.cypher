@@ -1,0 +1,29 @@
+// Candidates that were merged into a memory wait again, and the memory is as it was.
+//
+// $tenant_id  string
+// $rows       list of maps {memory_id, candidate_ids, messages, before, after}
+//
+// Returns memory_id, kept: whether it was used since, and keeps its salience.
+CYPHER 25
+UNWIND $rows AS row
+MATCH (memory:Memory {tenant_id: $tenant_id, id: row.memory_id})
+CALL (memory, row) {
+  UNWIND row.candidate_ids AS id
+  MATCH (candidate:Candidate {tenant_id: $tenant_id, id: id})-[merged:MERGED_INTO]->(memory)
+  DELETE merged
+  SET candidate.state = 'pending'
+  REMOVE candidate.merged_at
+}
+CALL (memory, row) {
+  UNWIND row.messages AS id
+  MATCH (memory)-[drawn:DRAWN_FROM]->(:Message {tenant_id: $tenant_id, id: id})
+  DELETE drawn
+}
+WITH memory, row, memory.salience <> row.after.salience AS kept
+SET
+  memory.reinforcements = row.before.reinforcements,
+  memory.salience = CASE WHEN kept THEN memory.salience ELSE row.before.salience END,
+  memory.salience_at = CASE WHEN kept THEN memory.salience_at ELSE row.before.salience_at END,
+  memory.uses_on = CASE WHEN kept THEN memory.uses_on ELSE row.before.uses_on END,
+  memory.uses_today = CASE WHEN kept THEN memory.uses_today ELSE row.before.uses_today END
+RETURN memory.id AS memory_id, kept

@@ -1,0 +1,17 @@
+// Memories that were put on the list to be looked at stand where they stood, and the policy waits.
+//
+// $tenant_id   string
+// $persona_id  string
+// $run_id      string
+// $place       integer, of the step that put them there
+// $never       zoned datetime that stands for none
+CYPHER 25
+MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
+SET persona.reckon = true
+WITH step
+UNWIND range(0, size(step.memory_ids) - 1) AS at
+MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
+SET
+  memory.fades_at = CASE WHEN step.fades_before[at] <> $never THEN step.fades_before[at] END,
+  memory.prune_at = CASE WHEN step.prune_before[at] <> $never THEN step.prune_before[at] END

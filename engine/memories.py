@@ -1,0 +1,169 @@
+"""Memories as they are kept: read, pinned, linked, and used together."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from engine.errors import Invalid, MemoryNotFound
+from engine.graph import Graph, Row
+from engine.models import (
+    Coactivation,
+    Link,
+    LinkType,
+    Memory,
+    MemoryState,
+    MemoryType,
+    Page,
+    new_id,
+)
+from engine.paging import after, page
+from engine.policy import Policy, read_policy, salience_after
+
+DAY = 86_400.0  # seconds
+
+
+async def list_memories(
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    *,
+    now: datetime,
+    state: MemoryState = MemoryState.ACTIVE,
+    memory_type: MemoryType | None = None,
+    category: str | None = None,
+    held_at: datetime | None = None,
+    cursor: str | None = None,
+    limit: int,
+) -> Page[Memory]:
+    """A persona's memories of one state; with `held_at`, the semantic ones that held then."""
+    policy = await read_policy(graph, tenant_id, persona_id)
+    rows = await graph.read(
+        "memories/list_memories",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        state=state.value,
+        memory_type=memory_type.value if memory_type else None,
+        category=category,
+        held_at=held_at,
+        after=after(cursor),
+        limit=limit + 1,
+    )
+    found = [as_memory(row["memory"], policy, now) for row in rows]
+    return page(found, limit, lambda memory: memory.memory_id)
+
+
+async def get_memory(graph: Graph, tenant_id: str, memory_id: str, *, now: datetime) -> Memory:
+    """One memory, archived or not."""
+    found = await graph.read("memories/get_memory", tenant_id=tenant_id, memory_id=memory_id)
+    if not found:
+        raise MemoryNotFound(memory_id)
+    stored = found[0]["memory"]
+    return as_memory(stored, await read_policy(graph, tenant_id, stored["persona_id"]), now)
+
+
+async def change_memory(
+    graph: Graph,
+    tenant_id: str,
+    memory_id: str,
+    *,
+    pinned: bool | None,
+    importance: int | None,
+    now: datetime,
+) -> Memory:
+    """Pin a memory or let go of it, and say how important it is. What it says never changes."""
+    found = await graph.write(
+        "memories/change_memory",
+        tenant_id=tenant_id,
+        memory_id=memory_id,
+        pinned=pinned,
+        importance=importance,
+        now=now,
+    )
+    if not found:
+        raise MemoryNotFound(memory_id)
+    return await get_memory(graph, tenant_id, memory_id, now=now)
+
+
+async def list_links(graph: Graph, tenant_id: str, memory_id: str) -> list[Link]:
+    """The links from a memory and to it, the strongest first."""
+    if not await graph.read("memories/get_memory", tenant_id=tenant_id, memory_id=memory_id):
+        raise MemoryNotFound(memory_id)
+    rows = await graph.read("memories/list_links", tenant_id=tenant_id, memory_id=memory_id)
+    return [as_link(row["link"]) for row in rows]
+
+
+async def add_link(
+    graph: Graph,
+    tenant_id: str,
+    from_id: str,
+    to_id: str,
+    link_type: LinkType,
+    *,
+    strength: float | None,
+    now: datetime,
+) -> Link:
+    """Link two memories of one persona. A link that is there stays as it is."""
+    if from_id == to_id:
+        raise Invalid("A memory is not linked to itself.")
+    source = await get_memory(graph, tenant_id, from_id, now=now)
+    policy = await read_policy(graph, tenant_id, source.persona_id)
+    found = await graph.write(
+        "memories/add_link",
+        tenant_id=tenant_id,
+        from_id=from_id,
+        to_id=to_id,
+        type=link_type.value,
+        strength=policy.figures.link_strength if strength is None else strength,
+        prune_below={kind: figures.prune_below for kind, figures in policy.types.items()},
+        now=now,
+    )
+    if not found:
+        raise MemoryNotFound(to_id)
+    return as_link(found[0]["link"])
+
+
+async def use_together(
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    memory_ids: Sequence[str],
+    *,
+    use_id: str | None = None,
+    now: datetime,
+) -> Coactivation:
+    """Count that memories were used together. The same `use_id` told again counts nothing."""
+    policy = await read_policy(graph, tenant_id, persona_id)
+    told = use_id or new_id()
+    (row,) = await graph.write(
+        "memories/use_together",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        use_id=told,
+        memory_ids=sorted(set(memory_ids)),
+        now=now,
+        figures=policy.as_parameter(),
+    )
+    if row["missing"]:
+        raise MemoryNotFound(row["missing"][0])
+    return Coactivation(told, row["counted"], [as_link(link) for link in row["links"]])
+
+
+def as_memory(stored: Row, policy: Policy, now: datetime) -> Memory:
+    """A memory as it is now: its salience is what time has left of it."""
+    given: dict[str, Any] = dict(stored)
+    figures = policy.of(given["memory_type"], given["category"])
+    idle = max(0.0, (now - given.pop("salience_at")).total_seconds() / DAY)
+    return Memory(
+        memory_id=given.pop("id"),
+        memory_type=MemoryType(given.pop("memory_type")),
+        state=MemoryState(given.pop("state")),
+        content=json.loads(given.pop("content")),
+        source_message_ids=given.pop("sources"),
+        salience=round(salience_after(given.pop("salience"), idle, figures), 6),
+        **given,
+    )
+
+
+def as_link(stored: Row) -> Link:
+    return Link(**{**stored, "type": LinkType(stored["type"])})

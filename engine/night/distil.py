@@ -1,0 +1,119 @@
+"""Episodes that keep returning to one theme yield a semantic memory of it."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.candidates import as_text
+from engine.embedding import unit
+from engine.graph import Row, Write
+from engine.night.integrate import content_of, period
+from engine.night.steps import RunInHand, Step
+from engine.night.themes import listed, shared_terms
+
+AT_ONCE = 100  # episodes in one step
+CATEGORY = "pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a batch of new episodes comes to."""
+
+    themes: list[Row]
+    joins: list[Row]
+
+
+async def distil(run: RunInHand) -> dict[str, int]:
+    while await run.step("distil", lambda write, _: distil_some(run, write)):
+        pass
+    return {}
+
+
+async def distil_some(run: RunInHand, write: Write) -> Step | None:
+    figures = run.policy.types["episodic"]
+    rows = await write(
+        "distil/list_new", **run.whose, limit=AT_ONCE, similarity=figures.distil_threshold
+    )
+    if not rows:
+        return None
+    plan = plan_themes(rows, run)
+    distilled = await write("distil/form_theme", **run.whose, rows=plan.themes, as_of=run.as_of)
+    joined = await write(
+        "distil/join_theme", tenant_id=run.tenant_id, rows=plan.joins, as_of=run.as_of
+    )
+    await write(
+        "link/settle",
+        tenant_id=run.tenant_id,
+        ids=[row["episode"]["id"] for row in rows],
+        awaits={},
+    )
+    return Step(
+        {"distilled": len(distilled), "joined": len(joined), "memories": len(rows)},
+        {"distilled": distilled, "joined": joined},
+    )
+
+
+def plan_themes(rows: Sequence[Row], run: RunInHand) -> Plan:
+    """Each episode in turn joins the theme of the nearest that has one, or founds one."""
+    strength = run.policy.figures.link_strength
+    least = run.policy.types["episodic"].distil_episodes
+    theme_of: dict[str, str] = {}
+    plan = Plan([], [])
+    for row in rows:
+        episode, near = row["episode"], row["near"]
+        for it in [episode, *near]:
+            if it["themes"]:
+                theme_of.setdefault(it["id"], it["themes"][0])
+        if episode["id"] in theme_of:
+            continue
+        theme = next((theme_of[it["id"]] for it in near if it["id"] in theme_of), None)
+        if theme:
+            theme_of[episode["id"]] = theme
+            plan.joins.append(
+                {"theme_id": theme, "episode_id": episode["id"], "strength": strength}
+            )
+            continue
+        group = [episode, *near]
+        terms = shared_terms([str(content_of(it).get("said", "")) for it in group])
+        days = {it["said_at"].date() for it in group}
+        if len(group) >= least and len(days) > 1 and terms:
+            founded = theme_row(run, group, terms, strength)
+            plan.themes.append(founded)
+            theme_of |= dict.fromkeys((it["id"] for it in group), founded["id"])
+    return plan
+
+
+def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], strength: float) -> Row:
+    """A semantic memory of a theme, named by what its episodes share, in the middle of them."""
+    about = group[0]["about"]
+    first, last = (pick(it["said_at"] for it in group) for pick in (min, max))
+    content: dict[str, Any] = {
+        "kind": CATEGORY,
+        "subject": about,
+        "terms": list(terms),
+        "episodes": len(group),
+        "first": first.isoformat(),
+        "last": last.isoformat(),
+    }
+    return {
+        "id": theme_id(run, [it["id"] for it in group]),
+        "text": f"{about or 'Somebody'} keeps coming back to {listed(terms)}.",
+        "content": as_text(content),
+        "about": about,
+        "category": CATEGORY,
+        "said_at": last,
+        "valid_from": first,
+        "fades_at": run.as_of + period(run.policy, "semantic", CATEGORY),
+        "strength": strength,
+        "embedding": unit(np.mean([it["embedding"] for it in group], axis=0)),
+        "episode_ids": [it["id"] for it in group],
+    }
+
+
+def theme_id(run: RunInHand, episode_ids: Sequence[str]) -> str:
+    """The same for the same episodes, so that a run that is taken up again makes it once."""
+    told = "\n".join([run.persona.id, *sorted(episode_ids)])
+    return hashlib.sha256(told.encode()).hexdigest()[:32]

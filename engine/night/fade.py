@@ -1,0 +1,105 @@
+"""Links that are used grow stronger; what is not used fades. In batches, by statements."""
+
+from typing import Any
+
+from engine.graph import Write
+from engine.night.steps import NEVER, RunInHand, Step
+
+AT_ONCE = 2_500  # memories whose links are strengthened in one step: about 10,000 links
+FADING_AT_ONCE = 10_000  # memories that decay in one step
+PRUNED_AT_ONCE = 1_000  # memories whose weak links are looked at in one step
+
+
+async def reckon(run: RunInHand) -> dict[str, int]:
+    """After a change of policy every memory is looked at once."""
+    if not run.reckon:
+        return {}
+    last, reached = "", list[str]()
+
+    async def put_some(write: Write, place: int) -> Step | None:
+        (row,) = await write(
+            "fade/reckon",
+            **run.whose,
+            run_id=run.id,
+            place=place,
+            as_of=run.as_of,
+            after=last,
+            limit=FADING_AT_ONCE,
+            never=NEVER,
+        )
+        if row["memories"]:
+            reached.append(row["last"])
+            return Step({"reckoned": row["memories"]})
+        await write("fade/reckoned", **run.whose)
+        return None
+
+    while await run.step("reckon", put_some):
+        last = reached[-1]
+    return {}
+
+
+async def strengthen(run: RunInHand) -> dict[str, int]:
+    async def some(write: Write, place: int) -> Step | None:
+        (row,) = await write(
+            "fade/strengthen",
+            **in_step(run, place),
+            since=run.slept_at or NEVER,
+            limit=AT_ONCE,
+            figures=run.policy.as_parameter(),
+        )
+        return Step({"strengthened": row["links"]}) if row["memories"] else None
+
+    while await run.step("strengthen", some):
+        pass
+    return {}
+
+
+async def prune(run: RunInHand) -> dict[str, int]:
+    async def some(write: Write, _: int) -> Step | None:
+        rows = await write(
+            "fade/prune",
+            **run.whose,
+            as_of=run.as_of,
+            limit=PRUNED_AT_ONCE,
+            figures=run.policy.as_parameter(),
+        )
+        gone = sum(len(row["links"]) for row in rows)
+        pinned.update({row["memory_id"]: row["pinned"] for row in rows if row["pinned"]})
+        return Step({"pruned": gone}, {"pruned": rows}) if rows else None
+
+    pinned: dict[str, int] = {}
+    while await run.step("prune", some):
+        pass
+    return {"pinned": sum(pinned.values())} if pinned else {}
+
+
+async def decay(run: RunInHand) -> dict[str, int]:
+    async def some(write: Write, place: int) -> Step | None:
+        (row,) = await write(
+            "fade/decay",
+            **in_step(run, place),
+            as_of=run.as_of,
+            limit=FADING_AT_ONCE,
+            figures=run.policy.as_parameter(),
+        )
+        return Step({"decayed": row["decayed"]}) if row["memories"] else None
+
+    while await run.step("decay", some):
+        pass
+    return {}
+
+
+async def archive(run: RunInHand) -> dict[str, int]:
+    async def some(write: Write, place: int) -> Step | None:
+        (row,) = await write(
+            "fade/archive", **in_step(run, place), as_of=run.as_of, limit=FADING_AT_ONCE
+        )
+        return Step({"archived": row["archived"]}) if row["memories"] else None
+
+    while await run.step("archive", some):
+        pass
+    return {}
+
+
+def in_step(run: RunInHand, place: int) -> dict[str, Any]:
+    return {**run.whose, "run_id": run.id, "place": place}

@@ -1,0 +1,197 @@
+"""Candidates that have had their time become memories, or reinforce the one that is there."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from engine.facts import Fact, as_fact, held_when_said
+from engine.graph import Row, Write
+from engine.night.steps import Formed, RunInHand, Step, alike, as_similarity
+from engine.policy import Policy
+
+AT_ONCE = 200  # candidates in one step
+NEAR = 10  # memories looked at for each
+LABELS = {"episodic": "Episodic", "semantic": "Semantic", "somatic": "Somatic"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A candidate becomes a memory of its own, or is the memory that is there already."""
+
+    candidate: Row
+    into: str | None
+    similarity: float | None
+
+
+async def integrate(run: RunInHand) -> dict[str, int]:
+    """Decide on every candidate in the order it was said, whatever the size of a batch."""
+    formed: dict[str, Formed] = {}
+    while await run.step("integrate", lambda write, _: integrate_some(run, write, formed)):
+        run.formed.update(formed)
+    while await run.step("integrate", lambda write, _: pass_over_some(run, write)):
+        pass
+    left = await run.graph.read("integrate/count_left", **run.whose)
+    return {row["reason"]: row["candidates"] for row in left}
+
+
+async def integrate_some(run: RunInHand, write: Write, formed: dict[str, Formed]) -> Step | None:
+    """`formed` tells what became a memory, once the step is over; a step may be tried twice."""
+    formed.clear()
+    rows = await write(
+        "integrate/list_eligible",
+        **run.whose,
+        drawn_before=run.drawn_before,
+        limit=AT_ONCE,
+        near=NEAR,
+        similarity=lowest_threshold(run.policy),
+    )
+    names = sorted({row["candidate"]["fact"] for row in rows if row["candidate"]["fact"]})
+    known = await write("integrate/list_facts", **run.whose, facts=names)
+    decisions = decide(rows, run.formed, facts_by_name(known), run.policy)
+    new = {it.candidate["id"]: it.candidate for it in decisions if it.into is None}
+
+    became = await write(
+        "integrate/form_memories",
+        **run.whose,
+        rows=[
+            {
+                "id": new_id,
+                "label": LABELS[it["memory_type"]],
+                "fades_at": run.as_of + period(run.policy, it["memory_type"], it["category"]),
+            }
+            for new_id, it in new.items()
+        ],
+        as_of=run.as_of,
+        awaits="links",
+    )
+    merged = await write(
+        "integrate/merge_candidates",
+        tenant_id=run.tenant_id,
+        rows=by_memory(decisions),
+        as_of=run.as_of,
+        figures=run.policy.as_parameter(),
+    )
+    if not became and not merged:
+        return None
+    formed |= {row["id"]: as_formed(new[row["id"]]) for row in became}
+    return Step(
+        {"formed": len(became), "merged": sum(len(row["candidates"]) for row in merged)},
+        {"formed": became, "merged": merged},
+    )
+
+
+async def pass_over_some(run: RunInHand, write: Write) -> Step | None:
+    rows = await write(
+        "integrate/pass_over",
+        **run.whose,
+        drawn_before=run.drawn_before,
+        as_of=run.as_of,
+        limit=AT_ONCE,
+    )
+    return Step({"passed_over": len(rows)}, {"passed_over": rows}) if rows else None
+
+
+def lowest_threshold(policy: Policy) -> float:
+    """No memory less similar than this can be merged into, whatever its type and category."""
+    return min(figures.merge_threshold for figures in policy.every())
+
+
+def period(policy: Policy, memory_type: str, category: str | None) -> timedelta:
+    """How long a new memory stays as it is."""
+    return timedelta(days=policy.of(memory_type, category).decay_days)
+
+
+def decide(
+    rows: Sequence[Row],
+    formed: dict[str, Formed],
+    facts: dict[str, list[Fact]],
+    policy: Policy,
+) -> list[Decision]:
+    """Each candidate in turn, knowing what those before it became."""
+    could_be = formed | {row["candidate"]["id"]: as_formed(row["candidate"]) for row in rows}
+    embeddings = [row["candidate"]["embedding"] for row in rows]
+    near_here = alike(embeddings, could_be, floor=lowest_threshold(policy))
+    there, facts = set(formed), {name: list(held) for name, held in facts.items()}
+    decisions = []
+    for row, near in zip(rows, near_here, strict=True):
+        candidate = row["candidate"]
+        fact = as_fact(candidate["id"], content_of(candidate), candidate["said_at"])
+        held = facts.setdefault(candidate["fact"] or "", [])
+        if fact:
+            near = {}  # a stated fact is the same when it says the same, not when it sounds alike
+        else:
+            kind = (candidate["memory_type"], candidate["about"])
+            near = {
+                other: it
+                for other, it in near.items()
+                if other in there and could_be[other][:2] == kind
+            }
+        decision = decide_on(candidate, row["near"], near, fact, held, policy)
+        decisions.append(decision)
+        if decision.into is None:
+            there.add(candidate["id"])
+            if fact:
+                held.append(fact)
+    return decisions
+
+
+def decide_on(
+    candidate: Row,
+    remembered: Sequence[Row],
+    near: dict[str, float],
+    fact: Fact | None,
+    held: Sequence[Fact],
+    policy: Policy,
+) -> Decision:
+    """Whether this candidate says again what a memory holds."""
+    if fact and (told := held_when_said(fact, held)):
+        return Decision(candidate, told.id, None)
+    near |= {
+        other["id"]: as_similarity(other["similarity"])
+        for other in remembered
+        if other["about"] == candidate["about"] and not (fact and other["fact"])
+    }
+    threshold = policy.of(candidate["memory_type"], candidate["category"]).merge_threshold
+    same = [(-similarity, other) for other, similarity in near.items() if similarity >= threshold]
+    if not same:
+        return Decision(candidate, None, None)
+    similarity, nearest = min(same)
+    return Decision(candidate, nearest, -similarity)
+
+
+def as_formed(candidate: Row) -> Formed:
+    return Formed(
+        candidate["memory_type"],
+        candidate["about"],
+        candidate["said_at"],
+        np.asarray(candidate["embedding"], np.float32),
+    )
+
+
+def by_memory(decisions: Sequence[Decision]) -> list[Row]:
+    merged: dict[str, list[Row]] = {}
+    for it in decisions:
+        if it.into is not None:
+            told = {"id": it.candidate["id"], "similarity": it.similarity}
+            merged.setdefault(it.into, []).append(told)
+    return [{"memory_id": into, "candidates": told} for into, told in merged.items()]
+
+
+def facts_by_name(rows: Sequence[Row]) -> dict[str, list[Fact]]:
+    """What is held, of memories that are not in the archive."""
+    found: dict[str, list[Fact]] = {}
+    for row in rows:
+        memory = row["memory"]
+        fact = as_fact(memory["id"], content_of(memory), memory["said_at"])
+        if fact and memory["state"] == "active":
+            found.setdefault(memory["fact"], []).append(fact)
+    return found
+
+
+def content_of(stored: Row) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(stored["content"])
+    return content

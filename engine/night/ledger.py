@@ -1,0 +1,176 @@
+"""The ledger: every run, stage by stage, and every change it made."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from engine.errors import RunNotFound
+from engine.graph import Graph, Row
+from engine.models import Page
+from engine.night.steps import from_text
+from engine.paging import after, page
+from engine.personas import get_persona
+
+LAST = "\uffff"  # after every id
+STEPS_AT_ONCE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StageReport:
+    """What one stage of a run came to."""
+
+    stage: str
+    seconds: float | None  # null while it is not over
+    did: dict[str, int]
+    could_not: dict[str, int]  # by reason, how much it had to leave
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One night, or one hour's fading, of one persona."""
+
+    id: str
+    persona_id: str
+    kind: str  # night, hour
+    period: str  # the day, or the hour, in the persona's own time zone
+    state: str  # planned, open, done, undoing, undone
+    as_of: datetime  # the time it was run for
+    started_by: str
+    stages: list[StageReport]
+    seconds: float | None
+    finished_at: datetime | None = None
+    undone_at: datetime | None = None
+    undone_by: str | None = None
+    failures: list[str] | None = None
+    snapshot: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing a run did, with what was there before."""
+
+    stage: str
+    kind: str
+    change: dict[str, Any]
+
+
+async def list_runs(
+    graph: Graph, tenant_id: str, persona_id: str, *, cursor: str | None, limit: int
+) -> Page[Run]:
+    """A persona's runs, the newest first."""
+    await get_persona(graph, tenant_id, persona_id)
+    rows = await graph.read(
+        "runs/list_runs",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        before=after(cursor) or LAST,
+        limit=limit + 1,
+    )
+    return page([as_run(row["run"]) for row in rows], limit, lambda run: run.id)
+
+
+async def get_run(graph: Graph, tenant_id: str, run_id: str) -> Run:
+    found = await graph.read("runs/get_run", tenant_id=tenant_id, run_id=run_id)
+    if not found:
+        raise RunNotFound(run_id)
+    return as_run(found[0]["run"])
+
+
+async def list_changes(
+    graph: Graph,
+    tenant_id: str,
+    run_id: str,
+    *,
+    cursor: str | None = None,
+    limit: int | None = None,
+) -> Page[Change]:
+    """What a run changed, in the order it did, some steps at a time."""
+    await get_run(graph, tenant_id, run_id)
+    told = after(cursor)
+    size = limit or STEPS_AT_ONCE
+    rows = await graph.read(
+        "runs/list_steps",
+        tenant_id=tenant_id,
+        run_id=run_id,
+        after=int(told) if told.isdecimal() else 0,
+        limit=size + 1,
+    )
+    steps = page([row["step"] for row in rows], size, lambda step: str(step["place"]))
+    return Page([it for step in steps.items for it in changes_of(step)], steps.next_cursor)
+
+
+def changes_of(step: Row) -> Iterator[Change]:
+    """The changes of one step, whichever way it kept them."""
+    for kind, changes in from_text(step.get("changes") or "{}").items():
+        for change in changes:
+            yield Change(step["stage"], kind, change)
+    if kind := step.get("kind"):
+        for change in LISTS[kind](step):
+            yield Change(step["stage"], kind, change)
+
+
+def strengthened(step: Row) -> Iterator[Row]:
+    names = ("from_ids", "to_ids", "types", "strength_before", "strength_after")
+    for told in zip(*(step[name] for name in names), strict=True):
+        yield dict(zip(("from_id", "to_id", "type", "before", "after"), told, strict=True))
+
+
+def decayed(step: Row) -> Iterator[Row]:
+    names = ("memory_ids", "importance_before", "importance_after")
+    for memory_id, before, later in zip(*(step[name] for name in names), strict=True):
+        if before != later:
+            yield {"id": memory_id, "before": before, "after": later}
+
+
+def archived(step: Row) -> Iterator[Row]:
+    for memory_id, salience in zip(step["memory_ids"], step["salience_before"], strict=True):
+        yield {"id": memory_id, "salience_before": salience}
+
+
+def reckoned(step: Row) -> Iterator[Row]:
+    yield {"memories": len(step["memory_ids"])}
+
+
+LISTS = {
+    "strengthened": strengthened,
+    "decayed": decayed,
+    "archived": archived,
+    "reckoned": reckoned,
+}
+
+
+def as_run(stored: Row) -> Run:
+    counted: dict[str, dict[str, int]] = {}
+    for step in stored["did"]:
+        counts = counted.setdefault(step["stage"], {})
+        for name, count in json.loads(step["did"]).items():
+            counts[name] = counts.get(name, 0) + count
+    told = {it["stage"]: it for it in map(json.loads, stored.get("told") or [])}
+    stages = [
+        StageReport(
+            name,
+            told.get(name, {}).get("seconds"),
+            counted.get(name, {}),
+            told.get(name, {}).get("could_not", {}),
+        )
+        for name in [*stored["stages"], *(it for it in counted if it not in stored["stages"])]
+    ]
+    times = [stage.seconds for stage in stages if stage.seconds is not None]
+    return Run(
+        id=stored["id"],
+        persona_id=stored["persona_id"],
+        kind=stored["kind"],
+        period=stored["period"],
+        state=stored["state"],
+        as_of=stored["as_of"],
+        started_by=stored["started_by"],
+        stages=stages,
+        seconds=round(sum(times), 3) if times else None,
+        finished_at=stored.get("finished_at"),
+        undone_at=stored.get("undone_at"),
+        undone_by=stored.get("undone_by"),
+        failures=stored.get("failures"),
+        snapshot=json.loads(stored["snapshot"]) if stored.get("snapshot") else None,
+    )

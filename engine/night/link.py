@@ -1,0 +1,112 @@
+"""New memories are linked to what they relate to, follow, extend or contradict."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from engine.facts import timeline
+from engine.graph import Row, Write
+from engine.night.integrate import facts_by_name
+from engine.night.steps import RunInHand, Step, alike, as_similarity
+from engine.policy import Policy
+
+AT_ONCE = 200  # memories in one step
+NEXT = {"episodic": "theme"}  # the stage that new memories of a type go on to
+
+
+class Link(NamedTuple):
+    """One link to be made. Unique by where it goes from, where to, and its type."""
+
+    from_id: str
+    to_id: str
+    type: str
+
+
+async def link(run: RunInHand) -> dict[str, int]:
+    while await run.step("link", lambda write, _: link_some(run, write)):
+        pass
+    return {}
+
+
+async def link_some(run: RunInHand, write: Write) -> Step | None:
+    most = max(figures.relate_limit for figures in run.policy.every())
+    rows = await write("link/list_new", **run.whose, limit=AT_ONCE, near=most + 1)
+    if not rows:
+        return None
+    facts = sorted({row["memory"]["fact"] for row in rows if row["memory"]["fact"]})
+    known = await write("integrate/list_facts", **run.whose, facts=facts)
+
+    planned: dict[Link, float | None] = {}
+    floor = min(figures.relate_threshold for figures in run.policy.every())
+    near_here = alike([row["memory"]["embedding"] for row in rows], run.formed, floor=floor)
+    for row, near in zip(rows, near_here, strict=True):
+        told = {other: (it, run.formed[other].said_at) for other, it in near.items()}
+        planned |= related(row, told, run.policy)
+        planned |= dict.fromkeys(in_sequence(row, run.policy))
+    ends: dict[str, datetime | None] = {}
+    for held in facts_by_name(known).values():
+        course = timeline(held)
+        ends |= course.ends
+        planned |= dict.fromkeys(Link(*pair, "CONTRADICTS") for pair in course.contradicts)
+        planned |= dict.fromkeys(Link(*pair, "EXTENDS") for pair in course.extends)
+
+    strength = run.policy.figures.link_strength
+    made = await write(
+        "link/add_links",
+        tenant_id=run.tenant_id,
+        rows=[
+            {**it._asdict(), "strength": strength, "similarity": similarity}
+            for it, similarity in planned.items()
+        ],
+        as_of=run.as_of,
+    )
+    closed = await write(
+        "link/close_facts",
+        tenant_id=run.tenant_id,
+        rows=[{"id": fact_id, "valid_to": end} for fact_id, end in ends.items()],
+    )
+    await write(
+        "link/settle",
+        tenant_id=run.tenant_id,
+        ids=[row["memory"]["id"] for row in rows],
+        awaits=NEXT,
+    )
+    return Step(
+        {"linked": len(made), "facts_closed": len(closed), "memories": len(rows)},
+        {"linked": made, "facts_closed": closed},
+    )
+
+
+def related(
+    row: Row, here: dict[str, tuple[float, datetime]], policy: Policy
+) -> dict[Link, float | None]:
+    """Links to the nearest in meaning, each from the later said to the earlier said."""
+    memory = row["memory"]
+    figures = policy.of(memory["memory_type"], memory["category"])
+    near = {it["id"]: (as_similarity(it["similarity"]), it["said_at"]) for it in row["near"]}
+    near |= {other: it for other, it in here.items() if other != memory["id"]}
+    chosen = sorted(near.items(), key=lambda it: (-it[1][0], it[0]))[: figures.relate_limit]
+    links: dict[Link, float | None] = {}
+    for other, (similarity, when) in chosen:
+        if similarity >= figures.relate_threshold:
+            newer, older = ordered((memory["said_at"], memory["id"]), (when, other))
+            links[Link(newer, older, "RELATED")] = similarity
+    return links
+
+
+def ordered(one: tuple[datetime, str], other: tuple[datetime, str]) -> tuple[str, str]:
+    """The ids of two memories, the one that was said later first."""
+    return (one[1], other[1]) if one > other else (other[1], one[1])
+
+
+def in_sequence(row: Row, policy: Policy) -> Iterable[Link]:
+    """What was said just before precedes it, and it precedes what was said next."""
+    memory = row["memory"]
+    if memory["memory_type"] != "episodic":
+        return
+    figures = policy.of(memory["memory_type"], memory["category"])
+    longest = timedelta(hours=figures.sequence_hours)
+    if row["previous"] and memory["said_at"] - row["previous"]["said_at"] <= longest:
+        yield Link(row["previous"]["id"], memory["id"], "PRECEDES")
+    if row["next"] and row["next"]["said_at"] - memory["said_at"] <= longest:
+        yield Link(memory["id"], row["next"]["id"], "PRECEDES")

@@ -1,0 +1,134 @@
+"""One step of a run: a transaction that does something, and writes down how to take it back."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.embedding import Vector
+from engine.errors import NightUnderWay
+from engine.graph import Graph, Row, Write
+from engine.models import Persona
+from engine.policy import Policy
+
+LEASE = 900  # seconds a silent worker keeps its run; longer than a job may take
+NEVER = datetime(1, 1, 2, tzinfo=UTC)  # in a list of times: there was none
+
+Work = Callable[[Write, int], Awaitable["Step | None"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a step did, counted; and, unless its statement keeps that itself, what it changed."""
+
+    did: dict[str, int]
+    changes: dict[str, list[Row]] | None = None
+
+
+class Formed(NamedTuple):
+    """What became a memory in a run."""
+
+    memory_type: str
+    about: str | None
+    said_at: datetime
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class RunInHand:
+    """A run that this worker is inside of."""
+
+    graph: Graph
+    tenant_id: str
+    persona: Persona
+    id: str
+    worker: str
+    as_of: datetime  # the run's own time: taken up later, it goes on as if it were then
+    slept_at: datetime | None  # the time of the night before
+    reckon: bool  # whether the policy has changed since
+    policy: Policy
+    window: timedelta
+    # By id, what this worker has made memories of. Vector indexes show only what is committed, and
+    # a rehearsal commits nothing.
+    formed: dict[str, Formed] = field(default_factory=dict)
+
+    @property
+    def whose(self) -> Row:
+        return {"tenant_id": self.tenant_id, "persona_id": self.persona.id}
+
+    @property
+    def drawn_before(self) -> datetime:
+        """What was drawn later than this can still be edited, and is left alone."""
+        return self.as_of - self.window
+
+    async def step(self, stage: str, work: Work) -> dict[str, int]:
+        """Do one step as one transaction. Returns what it counted; nothing when it did nothing."""
+
+        async def inside(write: Write) -> dict[str, int]:
+            held = await write(
+                "runs/hold_run", **self.whose, run_id=self.id, worker=self.worker, seconds=LEASE
+            )
+            if not held:
+                raise NightUnderWay(self.persona.id)
+            done = await work(write, held[0]["place"])
+            if done is None:
+                return {}
+            await write(
+                "runs/keep_step",
+                tenant_id=self.tenant_id,
+                run_id=self.id,
+                place=held[0]["place"],
+                stage=stage,
+                did=json.dumps(done.did, sort_keys=True),
+                changes=None if done.changes is None else as_text(done.changes),
+            )
+            return done.did
+
+        return await self.graph.write_with(inside, name=f"step:{stage}")
+
+
+def alike(
+    embeddings: Sequence[Sequence[float]], formed: dict[str, Formed], *, floor: float
+) -> list[dict[str, float]]:
+    """For each embedding, what was formed in this run and is at least so near, by id."""
+    if not formed or not embeddings:
+        return [{} for _ in embeddings]
+    ids = list(formed)
+    there = np.stack([it.vector for it in formed.values()])
+    cosines = np.asarray(embeddings, np.float32) @ there.T
+    return [
+        {ids[place]: as_similarity(row[place]) for place in np.flatnonzero(row >= floor - 1e-5)}
+        for row in cosines
+    ]
+
+
+def as_similarity(cosine: float) -> float:
+    """The same number, whether it was computed here or in the graph."""
+    return round(float(cosine), 5)
+
+
+def as_text(changes: Any) -> str:
+    """Changes as a property can hold them; times stay times."""
+
+    def told(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return {"$at": value.isoformat()}
+        if isinstance(value, date):
+            return {"$on": value.isoformat()}
+        raise TypeError(type(value))
+
+    return json.dumps(changes, default=told, ensure_ascii=False)
+
+
+def from_text(text: str) -> Any:
+    def heard(value: dict[str, Any]) -> Any:
+        if value.keys() == {"$at"}:
+            return datetime.fromisoformat(value["$at"])
+        if value.keys() == {"$on"}:
+            return date.fromisoformat(value["$on"])
+        return value
+
+    return json.loads(text, object_hook=heard)

@@ -1,0 +1,167 @@
+"""Taking a run back: its steps in reverse, each as one transaction."""
+
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from typing import Any
+
+from engine.errors import NightUnderWay, RunNotFound, RunsAfter
+from engine.graph import Graph, Row, Write
+from engine.models import new_id
+from engine.night.steps import LEASE, NEVER, from_text
+
+Where = dict[str, Any]
+Undo = Callable[[Write, Where, Any], Coroutine[Any, Any, list[str]]]
+
+
+async def undo_run(
+    graph: Graph, tenant_id: str, run_id: str, *, now: datetime, undone_by: str
+) -> list[str]:
+    """Take back the newest run of a persona, whole. Returns what has changed since and was kept.
+
+    One that stopped half-way is gone on with; one that is taken back already stays so.
+    """
+    worker = new_id()
+    found = await graph.write(
+        "undo/begin_undo", tenant_id=tenant_id, run_id=run_id, worker=worker, seconds=LEASE
+    )
+    if not found:
+        raise RunNotFound(run_id)
+    (state,) = found
+    if state["state"] == "undone":
+        return []
+    if state["busy"]:
+        raise NightUnderWay(state["persona_id"])
+    if state["newer"]:
+        raise RunsAfter(run_id, state["newer"])
+
+    where = {"tenant_id": tenant_id, "persona_id": state["persona_id"], "run_id": run_id}
+    kept: list[str] = []
+    while (left := await graph.write_with(step_back(where, worker, now), name="undo")) is not None:
+        kept += left
+    finished = await graph.write(
+        "undo/finish_undo", **where, worker=worker, as_of=now, undone_by=undone_by
+    )
+    if not finished:
+        raise NightUnderWay(state["persona_id"])
+    return kept
+
+
+def step_back(
+    where: Where, worker: str, now: datetime
+) -> Callable[[Write], Coroutine[Any, Any, list[str] | None]]:
+    async def work(write: Write) -> list[str] | None:
+        """Take back the last step that is left; None when there is none."""
+        held = await write("runs/hold_run", **where, worker=worker, seconds=LEASE)
+        if not held:
+            raise NightUnderWay(where["persona_id"])
+        place = {"tenant_id": where["tenant_id"], "run_id": where["run_id"]}
+        steps = await write("undo/next_step", **place)
+        if not steps:
+            return None
+        (step,) = steps
+        place["place"] = step["place"]
+        kept: list[str] = []
+        if step["kind"]:
+            kept += await KEPT_BY_THEMSELVES[step["kind"]](write, where, place)
+        for kind, changes in reversed(from_text(step["changes"] or "{}").items()):
+            kept += await UNDO[kind](write, where, changes)
+        await write("undo/close_step", **place, as_of=now, kept=kept)
+        return kept
+
+    return work
+
+
+async def unform(write: Write, where: Where, formed: list[Row]) -> list[str]:
+    rows = await write("undo/unform", **whose(where), ids=[row["id"] for row in formed])
+    return [
+        f"{row['links']} links of {row['id']} made since are gone" for row in rows if row["links"]
+    ]
+
+
+async def unmerge(write: Write, where: Where, merged: list[Row]) -> list[str]:
+    given = [
+        {**row, "candidate_ids": [candidate["id"] for candidate in row["candidates"]]}
+        for row in merged
+    ]
+    rows = await write("undo/unmerge", tenant_id=where["tenant_id"], rows=given)
+    return [f"salience of {row['memory_id']}" for row in rows if row["kept"]]
+
+
+async def unpass(write: Write, where: Where, passed: list[Row]) -> list[str]:
+    await write("undo/unpass", tenant_id=where["tenant_id"], ids=[row["id"] for row in passed])
+    return []
+
+
+async def unlink(write: Write, where: Where, linked: list[Row]) -> list[str]:
+    await write("undo/unlink", tenant_id=where["tenant_id"], rows=linked)
+    return []
+
+
+async def reopen(write: Write, where: Where, closed: list[Row]) -> list[str]:
+    rows = [{"id": row["id"], "valid_to": row["before"]} for row in closed]
+    await write("link/close_facts", tenant_id=where["tenant_id"], rows=rows)
+    return []
+
+
+async def undistil(write: Write, where: Where, distilled: list[Row]) -> list[str]:
+    ids = [row["id"] for row in distilled]
+    await write("undo/undistil", tenant_id=where["tenant_id"], ids=ids)
+    return []
+
+
+async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
+    await write("undo/unjoin", tenant_id=where["tenant_id"], rows=joined)
+    return []
+
+
+async def relink(write: Write, where: Where, pruned: list[Row]) -> list[str]:
+    await write("undo/relink", tenant_id=where["tenant_id"], rows=pruned)
+    return []
+
+
+async def unstrengthen(write: Write, where: Where, place: Where) -> list[str]:
+    (row,) = await write("undo/unstrengthen", **place)
+    return [f"strength of {it['from_id']} {it['type']} {it['to_id']}" for it in row["kept"]]
+
+
+async def undecay(write: Write, where: Where, place: Where) -> list[str]:
+    (row,) = await write("undo/undecay", **place)
+    return [f"importance of {id}" for it in row["kept"]]
+
+
+async def unarchive(write: Write, where: Where, place: Where) -> list[str]:
+    (row,) = await write("undo/unarchive", **place)
+    return [f"state of {id}" for it in row["kept"]]
+
+
+async def unreckon(write: Write, where: Where, place: Where) -> list[str]:
+    await write("undo/unreckon", **whose(where), **without_tenant(place), never=NEVER)
+    return []
+
+
+def whose(where: Where) -> Where:
+    return {name: where[name] for name in ("tenant_id", "persona_id")}
+
+
+def without_tenant(place: Where) -> Where:
+    return {name: place[name] for name in ("run_id", "place")}
+
+
+# What a step told of, by kind.
+UNDO: dict[str, Undo] = {
+    "formed": unform,
+    "merged": unmerge,
+    "passed_over": unpass,
+    "linked": unlink,
+    "facts_closed": reopen,
+    "distilled": undistil,
+    "joined": unjoin,
+    "pruned": relink,
+}
+# What a step's own statement wrote down, in lists.
+KEPT_BY_THEMSELVES: dict[str, Undo] = {
+    "strengthened": unstrengthen,
+    "decayed": undecay,
+    "archived": unarchive,
+    "reckoned": unreckon,
+}

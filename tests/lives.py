@@ -1,0 +1,222 @@
+"""A persona that lives: things are said to it, days pass, nights come. For tests of the night."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from engine.candidates import draw_candidates, list_candidates, propose_candidate
+from engine.conversations import add_conversation, record_messages
+from engine.embedding import Embedder, Vector, unit
+from engine.extraction.port import RuleExtractor
+from engine.graph import Graph
+from engine.instances import add_instance
+from engine.memories import list_links, list_memories, use_together
+from engine.models import (
+    Caller,
+    Candidate,
+    CandidateState,
+    Conversation,
+    Instance,
+    Link,
+    Memory,
+    MemoryState,
+    MemoryType,
+    Message,
+    Persona,
+    Role,
+    Speaker,
+    Tone,
+)
+from engine.night.ledger import Change, Run
+from engine.nights import fade_hour, rehearse_night, run_night
+from engine.personas import add_persona
+
+DIMENSIONS = 384  # of the vector index of the graph under test
+WINDOW = timedelta(hours=24)
+BORN = datetime(2026, 5, 1, 12, tzinfo=UTC)
+FIRST_NIGHT = datetime(2026, 5, 3, 3, tzinfo=UTC)  # of what was said in the first hours
+
+
+class WordEncoder:
+    """Counts words: texts that share words are near each other, and the same words are the same."""
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        return [unit(self.counted(text)) for text in texts]
+
+    def counted(self, text: str) -> Vector:
+        counts = np.zeros(DIMENSIONS, np.float32)
+        for word in re.findall(r"\w+", text.lower()):
+            counts[int(hashlib.sha256(word.encode()).hexdigest(), 16) % DIMENSIONS] += 1
+        counts[0] += 0.001  # a text without words is a text too
+        return counts
+
+
+def word_embedder() -> Embedder:
+    return Embedder(WordEncoder, model="words", dimensions=DIMENSIONS, cache=10)
+
+
+@dataclass
+class Life:
+    """Ada, in a conversation with Sam called Monday."""
+
+    graph: Graph
+    tenant_id: str
+    embedder: Embedder
+    said: int = 0
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.tenant_id, "test", Role.ADMIN)
+
+    async def begin(self) -> "Life":
+        ada = Persona("ada", "Ada", Tone.WARM, "UTC", BORN, BORN)
+        await add_persona(self.graph, self.tenant_id, ada, consolidate_at="03:00")
+        await add_instance(self.graph, self.tenant_id, Instance("studio", "Studio", BORN))
+        monday = Conversation("monday", "studio", ["ada"], BORN, "Monday")
+        await add_conversation(self.graph, self.caller, monday)
+        return self
+
+    async def say(self, *contents: str, at: datetime = BORN, speaker: str = "Sam") -> list[str]:
+        """Said a minute apart, and drawn from at once. Returns the ids of the messages."""
+        messages = []
+        for place, content in enumerate(contents):
+            messages.append(
+                Message(
+                    message_id=f"m{self.said:04}",
+                    conversation_id="monday",
+                    persona_id="ada",
+                    role=Speaker.USER,
+                    content=content,
+                    timestamp=at + timedelta(minutes=place),
+                    user_id=speaker.lower(),
+                    speaker=speaker,
+                )
+            )
+            self.said += 1
+        await record_messages(self.graph, self.caller, "monday", messages, now=at)
+        await draw_candidates(
+            self.graph, self.embedder, RuleExtractor(), self.tenant_id, "monday", now=at
+        )
+        return [message.message_id for message in messages]
+
+    async def propose(
+        self,
+        text: str,
+        *,
+        at: datetime = BORN,
+        memory_type: MemoryType = MemoryType.EPISODIC,
+        sources: Sequence[str] = (),
+        chosen_id: str | None = None,
+        **content: Any,
+    ) -> str:
+        """Exactly this one candidate. Returns its id, which the memory will have too."""
+        candidate = await propose_candidate(
+            self.graph,
+            self.embedder,
+            self.tenant_id,
+            "ada",
+            memory_type=memory_type,
+            text=text,
+            content=content or {"who": "Sam", "said": text},
+            source_message_ids=sources,
+            chosen_id=chosen_id,
+            now=at,
+            window=WINDOW,
+        )
+        return candidate.candidate_id
+
+    async def remember(self, *texts: str, at: datetime = BORN) -> list[str]:
+        """Candidates of these texts, and a night that makes memories of them."""
+        ids = [await self.propose(text, at=at, chosen_id=f"c-{text[:60]}") for text in texts]
+        await self.night(at + timedelta(hours=39))  # from noon to three in the second night
+        return ids
+
+    async def night(self, now: datetime = FIRST_NIGHT, **options: Any) -> Run:
+        return await run_night(
+            self.graph,
+            self.tenant_id,
+            "ada",
+            now=now,
+            consolidate_at="03:00",
+            window=WINDOW,
+            started_by="test",
+            **options,
+        )
+
+    async def hour(self, now: datetime) -> Run:
+        return await fade_hour(
+            self.graph, self.tenant_id, "ada", now=now, window=WINDOW, started_by="test"
+        )
+
+    async def rehearse(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
+        return await rehearse_night(
+            self.graph, self.tenant_id, "ada", now=now, consolidate_at="03:00", window=WINDOW
+        )
+
+    async def use(self, *memory_ids: str, at: datetime, use_id: str | None = None) -> None:
+        await use_together(self.graph, self.tenant_id, "ada", memory_ids, use_id=use_id, now=at)
+
+    async def memories(
+        self, state: MemoryState = MemoryState.ACTIVE, now: datetime = FIRST_NIGHT, **which: Any
+    ) -> list[Memory]:
+        found = await list_memories(
+            self.graph, self.tenant_id, "ada", now=now, state=state, limit=10_000, **which
+        )
+        return found.items
+
+    async def memory(self, memory_id: str, now: datetime = FIRST_NIGHT) -> Memory:
+        everywhere = [it for state in MemoryState for it in await self.memories(state, now)]
+        return next(it for it in everywhere if it.memory_id == memory_id)
+
+    async def texts(self, **which: Any) -> list[str]:
+        return sorted(memory.text for memory in await self.memories(**which))
+
+    async def links(self) -> list[Link]:
+        """All links between memories, once each."""
+        found = {
+            (link.from_id, link.type, link.to_id): link
+            for state in MemoryState
+            for memory in await self.memories(state)
+            for link in await list_links(self.graph, self.tenant_id, memory.memory_id)
+        }
+        return [found[key] for key in sorted(found)]
+
+    async def candidates(self, state: CandidateState = CandidateState.PENDING) -> list[Candidate]:
+        found = await list_candidates(
+            self.graph, self.tenant_id, "ada", states=[state], window=WINDOW, limit=10_000
+        )
+        return found.items
+
+    async def ask(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        """A statement of the test's own, on the real graph; $t is the tenant."""
+        async with self.graph._driver.session(database=self.graph._database) as session:
+            result = await session.run(f"CYPHER 25 {statement}", t=self.tenant_id, **parameters)
+            return [dict(record) async for record in result]
+
+    async def everything(self) -> dict[str, Any]:
+        """Every node and relationship of the tenant, property by property, but for the ledger."""
+        nodes = await self.ask(
+            """
+            MATCH (n) WHERE n.tenant_id = $t AND NOT n:Run AND NOT n:Step AND NOT n:Use
+            RETURN labels(n) AS labels, properties(n) AS properties"""
+        )
+        links = await self.ask(
+            """
+            MATCH (a)-[r]->(b)
+            WHERE a.tenant_id = $t AND b.tenant_id = $t AND NOT b:Run AND NOT a:Run
+            RETURN a.id AS source, type(r) AS type, b.id AS target, properties(r) AS properties"""
+        )
+        told = {
+            f"{sorted(it['labels'])} {it['properties']['id']}": it["properties"] for it in nodes
+        }
+        for properties in told.values():
+            for own in ("next_night_at", "night_sent_at"):  # the timetable's, not the memory's
+                properties.pop(own, None)
+        told |= {f"{it['source']} {it['type']} {it['target']}": it["properties"] for it in links}
+        assert len(told) == len(nodes) + len(links)  # every link is there once
+        return told
