@@ -23,7 +23,10 @@ from api.errors import HANDLERS
 from api.health import HealthController
 from api.instances import InstanceController
 from api.keys import KeyController
+from api.memories import MemoryController
 from api.personas import PersonaController
+from api.policy import PolicyController
+from api.runs import RunController
 from api.wire import Body, StrictRequest
 from engine.broker import open_broker
 from engine.clock import open_clock
@@ -76,6 +79,9 @@ def create_app(settings: Settings | None = None) -> Door:
         KeyController,
         ConversationController,
         CandidateController,
+        MemoryController,
+        RunController,
+        PolicyController,
     ]
     if settings.clock == "movable":
         controllers.append(ClockController)

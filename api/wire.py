@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.auth import ID_PATTERN
 from engine.errors import Invalid
-from engine.models import MemberRole, MemoryType, Role, Speaker, Tone
+from engine.models import LinkType, MemberRole, MemoryType, Role, Speaker, Tone
 
 Id = Annotated[
     str,
@@ -37,6 +37,14 @@ Limit = Annotated[int, QueryParameter(ge=1, le=500, description="Items on a page
 Cursor = Annotated[
     str | None, QueryParameter(max_length=512, description="`next_cursor` of the page before.")
 ]
+MomentAsked = Annotated[
+    str | None,
+    QueryParameter(
+        max_length=40,
+        format="date-time",
+        description="Only what was held to be so at that time.",
+    ),
+]
 
 
 def in_utc(moment: datetime | None) -> datetime | None:
@@ -53,6 +61,19 @@ def said_at(moment: datetime) -> datetime:
     if told is None or not EARLIEST < told.year < LATEST:
         raise Invalid(f"A message is said between the years {EARLIEST} and {LATEST}.")
     return told
+
+
+def asked_for(moment: str | None) -> datetime | None:
+    """A time in a query string. A number is none, though Litestar would read it as one."""
+    if moment is None:
+        return None
+    try:
+        told = datetime.fromisoformat(moment)
+    except ValueError as error:
+        raise Invalid(f"{moment!r} is not a time such as 2027-01-01T03:00:00Z.") from error
+    if told.tzinfo is None:
+        raise Invalid("A time needs its offset, such as the Z in 2027-01-01T03:00:00Z.")
+    return in_utc(told)
 
 
 def like(**example: Any) -> BodyKwarg:
@@ -153,6 +174,22 @@ class NewCandidate(Body, frozen=True):
 class CandidateChanges(Body, frozen=True):
     text: Annotated[str, Meta(min_length=1, max_length=4000)] | UnsetType = UNSET
     content: dict[str, Any] | UnsetType = UNSET
+
+
+class MemoryChanges(Body, frozen=True):
+    pinned: bool | UnsetType = UNSET
+    importance: Annotated[int, Meta(ge=1, le=10)] | UnsetType = UNSET
+
+
+class NewLink(Body, frozen=True):
+    to_id: Id
+    type: LinkType = LinkType.RELATED
+    strength: Annotated[float, Meta(ge=0, le=1)] | None = None
+
+
+class UsedTogether(Body, frozen=True):
+    memory_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)]
+    use_id: Id | None = None
 
 
 class ClockSetting(Body, frozen=True):

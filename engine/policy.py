@@ -93,6 +93,13 @@ class Policy(Struct, frozen=True):
         return by_type | narrower
 
 
+class PersonaPolicy(Struct, frozen=True):
+    """The policy that holds for a persona, and what of it is its own."""
+
+    effective: Policy
+    own: Layer
+
+
 def checked(layer: Layer) -> Layer:
     """The layer itself, when every figure in it exists and is in its range."""
     named = (
@@ -130,23 +137,23 @@ def worked_out(*layers: Layer) -> Policy:
     )
 
 
+async def read_policies(graph: Graph, tenant_id: str, persona_id: str) -> PersonaPolicy:
+    """The policy that holds for a persona now, and its own part in it."""
+    found = await graph.read("policy/read_layers", tenant_id=tenant_id, persona_id=persona_id)
+    if not found:
+        raise PersonaNotFound(persona_id)
+    tenant, own = (as_layer(found[0][name]) for name in ("tenant", "persona"))
+    return PersonaPolicy(worked_out(tenant, own), own)
+
+
 async def read_policy(graph: Graph, tenant_id: str, persona_id: str) -> Policy:
     """The policy that holds for a persona now."""
-    found = await graph.read("policy/read_layers", tenant_id=tenant_id, persona_id=persona_id)
-    if not found:
-        raise PersonaNotFound(persona_id)
-    return worked_out(*(as_layer(found[0][name]) for name in ("tenant", "persona")))
+    return (await read_policies(graph, tenant_id, persona_id)).effective
 
 
-async def read_layer(graph: Graph, tenant_id: str, persona_id: str) -> Layer:
-    """What a persona itself changes."""
-    found = await graph.read("policy/read_layers", tenant_id=tenant_id, persona_id=persona_id)
-    if not found:
-        raise PersonaNotFound(persona_id)
-    return as_layer(found[0]["persona"])
-
-
-async def set_persona_policy(graph: Graph, tenant_id: str, persona_id: str, layer: Layer) -> Policy:
+async def set_persona_policy(
+    graph: Graph, tenant_id: str, persona_id: str, layer: Layer
+) -> PersonaPolicy:
     """Change the policy of one persona. Its next night looks at every memory once."""
     found = await graph.write(
         "policy/set_persona_layer",
@@ -156,7 +163,7 @@ async def set_persona_policy(graph: Graph, tenant_id: str, persona_id: str, laye
     )
     if not found:
         raise PersonaNotFound(persona_id)
-    return await read_policy(graph, tenant_id, persona_id)
+    return await read_policies(graph, tenant_id, persona_id)
 
 
 async def set_tenant_policy(graph: Graph, tenant_id: str, layer: Layer) -> Layer:

@@ -132,7 +132,7 @@ class Life:
 
     async def remember(self, *texts: str, at: datetime = BORN) -> list[str]:
         """Candidates of these texts, and a night that makes memories of them."""
-        ids = [await self.propose(text, at=at, chosen_id=f"c-{text[:60]}") for text in texts]
+        ids = [await self.propose(text, at=at, chosen_id=text.replace(" ", "-")) for text in texts]
         await self.night(at + timedelta(hours=39))  # from noon to three in the second night
         return ids
 

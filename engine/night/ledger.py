@@ -48,6 +48,21 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The persona as one run left it."""
+
+    run_id: str
+    kind: str
+    as_of: datetime
+    states: dict[str, dict[str, int]]  # how many, per state and type
+    importance: list[int]  # active memories, from 1 to 10
+    salience: list[int]  # active memories, by tenths
+    feeling: dict[str, float | None]  # of its somatic memories: how many, mean valence and arousal
+    pinned: int
+    minimized: int
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One thing a run did, with what was there before."""
 
@@ -69,6 +84,17 @@ async def list_runs(
         limit=limit + 1,
     )
     return page([as_run(row["run"]) for row in rows], limit, lambda run: run.id)
+
+
+async def list_snapshots(
+    graph: Graph, tenant_id: str, persona_id: str, *, cursor: str | None, limit: int
+) -> Page[Snapshot]:
+    """The persona as its runs left it, the newest first."""
+    runs = await list_runs(graph, tenant_id, persona_id, cursor=cursor, limit=limit)
+    taken = [
+        Snapshot(run.id, run.kind, run.as_of, **run.snapshot) for run in runs.items if run.snapshot
+    ]
+    return Page(taken, runs.next_cursor)
 
 
 async def get_run(graph: Graph, tenant_id: str, run_id: str) -> Run:

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from api.envelope import Door
+from engine.graph import Graph
 from engine.models import Role
+from engine.nights import run_night
 from tests.api.conftest import NewCaller
 
 SAID = {
@@ -27,12 +30,20 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/conversations/{conversation_id}/messages"): {"messages": [SAID]},
     ("POST", "/api/personas/{persona_id}/candidates"): {"memory_type": "semantic", "text": "Mine."},
     ("PATCH", "/api/candidates/{candidate_id}"): {"text": "Mine."},
+    ("PATCH", "/api/memories/{memory_id}"): {"pinned": True},
+    ("POST", "/api/memories/{memory_id}/links"): {"to_id": "other"},
+    ("POST", "/api/personas/{persona_id}/coactivate"): {"memory_ids": ["kept"]},
+    ("PUT", "/api/personas/{persona_id}/policy"): {"figures": {"decay_days": 1}},
 }
 THEIRS = (
     "/api/personas/ada",
     "/api/keys",
     "/api/conversations/monday/messages",
     "/api/personas/ada/candidates",
+    "/api/personas/ada/memories",
+    "/api/personas/ada/runs",
+    "/api/personas/ada/policy",
+    "/api/memories/kept/links",
 )
 OPEN = {"/api/health", "/api/ready"}
 
@@ -46,7 +57,7 @@ def routes(app: Door) -> list[tuple[str, str]]:
     ]
 
 
-async def a_full_tenant(admin: httpx.AsyncClient) -> dict[str, str]:
+async def a_full_tenant(admin: httpx.AsyncClient, graph: Graph, tenant_id: str) -> dict[str, str]:
     """One of everything; what its ids are."""
     key = (await admin.post("/api/keys", json={"name": "k", "role": "admin"})).json()["key"]
     await admin.post("/api/personas", json={"id": "ada", "name": "Ada", "identity": "Secret."})
@@ -57,12 +68,24 @@ async def a_full_tenant(admin: httpx.AsyncClient) -> dict[str, str]:
         json={"id": "monday", "instance_id": "studio", "persona_ids": ["ada"]},
     )
     await admin.post("/api/conversations/monday/messages", json={"messages": [SAID]})
+    told = {"memory_type": "semantic", "text": "Sam lives in Lisbon."}
+    await admin.post("/api/personas/ada/candidates", json={"candidate_id": "kept", **told})
+    night = await run_night(
+        graph,
+        tenant_id,
+        "ada",
+        now=datetime.now(UTC) + timedelta(days=3),
+        consolidate_at="03:00",
+        window=timedelta(hours=24),
+        started_by="test",
+    )
     proposed = await admin.post(
-        "/api/personas/ada/candidates",
-        json={"candidate_id": "fact", "memory_type": "semantic", "text": "Sam lives in Lisbon."},
+        "/api/personas/ada/candidates", json={"candidate_id": "fact", **told}
     )
     assert proposed.status_code == 201, proposed.text
     return {
+        "memory_id": "kept",
+        "run_id": night.id,
         "persona_id": "ada",
         "instance_id": "studio",
         "user_id": "sam",
@@ -86,10 +109,10 @@ def without_traces(answer: httpx.Response, ids: dict[str, str]) -> tuple[Any, ..
 
 @pytest.mark.spec("SEC-01")
 async def test_nothing_of_another_tenant_can_be_reached_or_told_apart(
-    app: Door, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
+    app: Door, graph: Graph, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
 ) -> None:
-    victim = await new_caller(await new_tenant())
-    theirs = await a_full_tenant(victim)
+    victim = await new_caller(theirs_id := await new_tenant())
+    theirs = await a_full_tenant(victim, graph, theirs_id)
     absent = {name: f"absent-{name.replace('_', '-')}" for name in theirs}
     before = [(await victim.get(path)).text for path in THEIRS]
     tried = 0
@@ -115,10 +138,11 @@ async def test_nothing_of_another_tenant_can_be_reached_or_told_apart(
 
 @pytest.mark.spec("SEC-01")
 async def test_listings_hold_only_what_is_ones_own(
-    app: Door, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
+    app: Door, graph: Graph, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
 ) -> None:
-    victim, other = await new_caller(await new_tenant()), await new_caller(await new_tenant())
-    theirs = await a_full_tenant(victim)
+    theirs_id = await new_tenant()
+    victim, other = await new_caller(theirs_id), await new_caller(await new_tenant())
+    theirs = await a_full_tenant(victim, graph, theirs_id)
 
     for method, path in routes(app):
         if method != "GET" or "{" in path or path in OPEN:

@@ -1,0 +1,188 @@
+"""/api/personas/{id}/memories, /api/memories/{id}, its links, and what is used together"""
+
+from typing import Annotated
+
+from litestar import Controller, get, patch, post
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+from litestar.status_codes import HTTP_200_OK
+from msgspec import UNSET
+
+from api.auth import only
+from api.errors import problems
+from api.wire import (
+    Cursor,
+    Limit,
+    MemoryChanges,
+    MomentAsked,
+    NewLink,
+    PathId,
+    UsedTogether,
+    asked_for,
+    like,
+)
+from engine.clock import Clock
+from engine.graph import Graph
+from engine.memories import (
+    add_link,
+    change_memory,
+    get_memory,
+    list_links,
+    list_memories,
+    use_together,
+)
+from engine.models import (
+    Caller,
+    Coactivation,
+    Link,
+    Memory,
+    MemoryState,
+    MemoryType,
+    Page,
+    Role,
+)
+
+STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
+EDITORS = only(Role.RUNTIME, Role.ADMIN)
+
+
+class MemoryController(Controller):
+    tags = ("memories",)
+
+    @get(
+        "/personas/{persona_id:str}/memories",
+        operation_id="list_memories",
+        guards=[STAFF],
+        responses=problems(404),
+    )
+    async def page(
+        self,
+        persona_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        memory_state: Annotated[MemoryState, QueryParameter(name="state")] = MemoryState.ACTIVE,
+        memory_type: Annotated[MemoryType | None, QueryParameter(name="type")] = None,
+        category: Annotated[str | None, QueryParameter(max_length=100)] = None,
+        as_of: MomentAsked = None,
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Memory]:
+        """The persona's memories of one state."""
+        return await list_memories(
+            graph,
+            caller.tenant_id,
+            persona_id,
+            now=await clock.now(),
+            state=memory_state,
+            memory_type=memory_type,
+            category=category,
+            held_at=asked_for(as_of),
+            cursor=cursor,
+            limit=limit,
+        )
+
+    @get(
+        "/memories/{memory_id:str}",
+        operation_id="get_memory",
+        guards=[STAFF],
+        responses=problems(404),
+    )
+    async def one(
+        self,
+        memory_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Memory:
+        """One memory, archived or not."""
+        return await get_memory(graph, caller.tenant_id, memory_id, now=await clock.now())
+
+    @patch(
+        "/memories/{memory_id:str}",
+        operation_id="change_memory",
+        guards=[EDITORS],
+        responses=problems(404, 413),
+    )
+    async def change(
+        self,
+        memory_id: PathId,
+        data: Annotated[MemoryChanges, like(pinned=True)],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Memory:
+        """Pin a memory or let go of it, and say how important it is. What it says never changes."""
+        return await change_memory(
+            graph,
+            caller.tenant_id,
+            memory_id,
+            pinned=None if data.pinned is UNSET else data.pinned,
+            importance=None if data.importance is UNSET else data.importance,
+            now=await clock.now(),
+        )
+
+    @get(
+        "/memories/{memory_id:str}/links",
+        operation_id="list_links",
+        guards=[STAFF],
+        responses=problems(404),
+    )
+    async def links(
+        self, memory_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> list[Link]:
+        """The links from a memory and to it, the strongest first."""
+        return await list_links(graph, caller.tenant_id, memory_id)
+
+    @post(
+        "/memories/{memory_id:str}/links",
+        operation_id="add_link",
+        guards=[EDITORS],
+        responses=problems(404, 413),
+    )
+    async def link(
+        self,
+        memory_id: PathId,
+        data: Annotated[NewLink, like(to_id="01a0", type="ENABLES", strength=0.6)],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Link:
+        """Link a memory to another of the same persona. A link that is there stays as it is."""
+        return await add_link(
+            graph,
+            caller.tenant_id,
+            memory_id,
+            data.to_id,
+            data.type,
+            strength=data.strength,
+            now=await clock.now(),
+        )
+
+    @post(
+        "/personas/{persona_id:str}/coactivate",
+        operation_id="coactivate",
+        guards=[EDITORS],
+        status_code=HTTP_200_OK,
+        responses=problems(404, 413),
+    )
+    async def coactivate(
+        self,
+        persona_id: PathId,
+        data: Annotated[UsedTogether, like(memory_ids=["01a0", "01a1"], use_id="turn-7")],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Coactivation:
+        """Count that memories were used together: each is accessed, and their links grow stronger.
+
+        Told again with the same `use_id`, it counts nothing.
+        """
+        return await use_together(
+            graph,
+            caller.tenant_id,
+            persona_id,
+            data.memory_ids,
+            use_id=data.use_id,
+            now=await clock.now(),
+        )

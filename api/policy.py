@@ -1,0 +1,88 @@
+"""/api/policy and /api/personas/{id}/policy"""
+
+from typing import Annotated
+
+from litestar import Controller, get, put
+from litestar.di import NamedDependency
+
+from api.auth import only
+from api.errors import problems
+from api.wire import PathId, like
+from engine.graph import Graph
+from engine.models import Caller, Role
+from engine.policy import (
+    Layer,
+    PersonaPolicy,
+    read_policies,
+    read_tenant_policy,
+    set_persona_policy,
+    set_tenant_policy,
+)
+
+EXAMPLE = like(
+    figures={"decay_days": 60},
+    types={"somatic": {"decay_curve": "exponential"}},
+    categories={"plan": {"archive_days": 30}},
+)
+
+
+class PolicyController(Controller):
+    tags = ("policy",)
+
+    @get(
+        "/policy",
+        operation_id="get_tenant_policy",
+        guards=[only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)],
+        responses=problems(),
+    )
+    async def of_tenant(
+        self, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> Layer:
+        """What the tenant changes of the policy, for all its personas."""
+        return await read_tenant_policy(graph, caller.tenant_id)
+
+    @put(
+        "/policy",
+        operation_id="set_tenant_policy",
+        guards=[only(Role.ADMIN)],
+        responses=problems(413),
+    )
+    async def set_of_tenant(
+        self,
+        data: Annotated[Layer, EXAMPLE],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+    ) -> Layer:
+        """Change the policy under all personas; what is not named goes back to the default."""
+        return await set_tenant_policy(graph, caller.tenant_id, data)
+
+    @get(
+        "/personas/{persona_id:str}/policy",
+        operation_id="get_policy",
+        guards=[only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)],
+        responses=problems(404),
+    )
+    async def of_persona(
+        self, persona_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> PersonaPolicy:
+        """The policy a persona lives under, and what it changes itself."""
+        return await read_policies(graph, caller.tenant_id, persona_id)
+
+    @put(
+        "/personas/{persona_id:str}/policy",
+        operation_id="set_policy",
+        guards=[only(Role.ADMIN)],
+        responses=problems(404, 413),
+    )
+    async def set_of_persona(
+        self,
+        persona_id: PathId,
+        data: Annotated[Layer, EXAMPLE],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+    ) -> PersonaPolicy:
+        """Change a persona's policy; what is not named is the tenant's, or the default.
+
+        Its next night looks at every memory once.
+        """
+        return await set_persona_policy(graph, caller.tenant_id, persona_id, data)

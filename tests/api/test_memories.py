@@ -1,0 +1,239 @@
+"""Memories, their links, the ledger and the policy, as a caller sees them."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from engine.models import MemoryType
+from tests.api.conftest import NewCaller
+from tests.lives import BORN, FIRST_NIGHT, Life
+
+
+@pytest.fixture
+async def admin(life: Life, new_caller: NewCaller) -> httpx.AsyncClient:
+    return await new_caller(life.tenant_id)
+
+
+async def read(client: httpx.AsyncClient, path: str) -> object:
+    answer = await client.get(path)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def test_a_memory_is_read_pinned_and_never_rewritten(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    (kept,) = await life.remember("a walk by the river")
+
+    listed = (await admin.get("/api/personas/ada/memories")).json()["items"]
+    pinned = await admin.patch(f"/api/memories/{kept}", json={"pinned": True, "importance": 8})
+    rewritten = await admin.patch(f"/api/memories/{kept}", json={"text": "something else"})
+
+    assert [(it["memory_id"], it["state"], it["importance"]) for it in listed] == [
+        (kept, "active", 5)
+    ]
+    assert (pinned.json()["pinned"], pinned.json()["importance"]) == (True, 8)
+    assert rewritten.status_code == 400
+    assert (await read(admin, f"/api/memories/{kept}")) == pinned.json()
+    assert (await admin.patch(f"/api/memories/{kept}", json={"importance": 11})).status_code == 400
+
+
+@pytest.mark.spec("CAND-03")
+async def test_what_became_a_memory_can_be_neither_edited_nor_removed(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    (kept,) = await life.remember("a walk by the river")
+    before = await life.everything()
+
+    answers = [
+        await admin.patch(f"/api/candidates/{kept}", json={"text": "another walk"}),
+        await admin.delete(f"/api/candidates/{kept}"),
+    ]
+
+    for answer in answers:
+        assert answer.status_code == 409
+        assert "minimized instead" in answer.json()["detail"]
+    assert await life.everything() == before
+
+
+@pytest.mark.spec("CONS-02")
+async def test_links_of_every_type_are_unique_and_can_be_made_by_hand(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    one, two = await life.remember("a walk by the river", "buying new boots")
+    types = [
+        "RELATED",
+        "ENABLES",
+        "VALIDATES",
+        "CONTRADICTS",
+        "EXTENDS",
+        "PRECEDES",
+        "CAUSALLY_LINKED",
+    ]
+
+    for link_type in [*types, *types]:
+        made = await admin.post(
+            f"/api/memories/{two}/links", json={"to_id": one, "type": link_type}
+        )
+        assert made.status_code == 201, made.text
+        assert made.json()["strength"] == 0.5
+
+    links = (await admin.get(f"/api/memories/{one}/links")).json()
+    assert sorted(it["type"] for it in links) == sorted(types)
+    assert {(it["from_id"], it["to_id"]) for it in links} == {(two, one)}
+    refused = [
+        await admin.post(f"/api/memories/{one}/links", json={"to_id": it, "type": kind})
+        for it, kind in ((one, "RELATED"), ("nobody", "RELATED"), (two, "FRIENDS"))
+    ]
+    assert [it.status_code for it in refused] == [400, 404, 400]
+
+
+@pytest.mark.spec("CONS-04")
+async def test_memories_used_together_are_accessed_and_their_links_grow_at_once(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    one, two = await life.remember("a walk by the river", "buying new boots")
+    await admin.post(f"/api/memories/{two}/links", json={"to_id": one, "type": "ENABLES"})
+
+    told = {"memory_ids": [one, two], "use_id": "turn-1"}
+    first = (await admin.post("/api/personas/ada/coactivate", json=told)).json()
+    again = (await admin.post("/api/personas/ada/coactivate", json=told)).json()
+    next_turn = (
+        await admin.post("/api/personas/ada/coactivate", json={**told, "use_id": "turn-2"})
+    ).json()
+
+    assert [(it["counted"], it["links"][0]["coactivations"]) for it in (first, again)] == [
+        (True, 1),
+        (False, 1),
+    ]
+    assert first["links"][0]["strength"] == pytest.approx(0.55)
+    assert next_turn["links"][0]["strength"] == pytest.approx(0.55 + 0.45 * 0.1)
+    assert (await life.memory(one)).access_count == 2
+    unknown = await admin.post("/api/personas/ada/coactivate", json={"memory_ids": [one, "nobody"]})
+    assert unknown.status_code == 404
+    assert (await life.memory(one)).access_count == 2
+
+
+@pytest.mark.spec("CONS-13")
+async def test_the_ledger_tells_what_a_night_did_what_it_left_and_why(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    await life.say("I live in Lisbon.", "I went for a run along the river today.")
+    await life.say("I baked a lemon cake.", at=FIRST_NIGHT - timedelta(hours=3))
+    night = await life.night()
+
+    (listed,) = (await admin.get("/api/personas/ada/runs")).json()["items"]
+    run = (await admin.get(f"/api/runs/{night.id}")).json()
+    changes = (await admin.get(f"/api/runs/{night.id}/changes")).json()["items"]
+
+    assert listed == run
+    assert (run["kind"], run["state"], run["started_by"]) == ("night", "done", "test")
+    assert [stage["stage"] for stage in run["stages"]] == [
+        "integrate",
+        "link",
+        "distil",
+        "strengthen",
+        "reckon",
+        "prune",
+        "decay",
+        "archive",
+    ]
+    assert run["stages"][0]["did"] == {"formed": 3, "merged": 0}
+    assert run["stages"][0]["could_not"] == {"editable": 1}
+    assert all(stage["seconds"] >= 0 for stage in run["stages"])
+    formed = [it["change"]["text"] for it in changes if it["kind"] == "formed"]
+    assert "Sam lives in Lisbon." in formed
+    assert (await admin.get("/api/runs/nothing")).status_code == 404
+
+
+@pytest.mark.spec("CONS-16")
+async def test_every_run_ends_with_a_snapshot_and_they_are_read_as_a_series(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    await life.say("I am so happy about my new flat, I love it!!")
+    await life.night()
+    await life.propose("a quiet afternoon", at=FIRST_NIGHT)
+    await life.night(FIRST_NIGHT + timedelta(days=2))
+
+    newest, first = (await admin.get("/api/personas/ada/snapshots")).json()["items"]
+
+    assert first["states"]["active"]["episodic"] == 1
+    assert first["states"]["active"]["somatic"] == 1
+    assert first["importance"][4] == sum(first["salience"]) == sum(first["importance"])
+    assert first["feeling"]["memories"] == 1
+    assert first["feeling"]["valence"] > 0.3
+    assert newest["states"]["active"]["episodic"] == 2
+    assert newest["as_of"] > first["as_of"]
+
+
+@pytest.mark.spec("CONS-11")
+async def test_the_policy_is_read_and_changed_per_tenant_persona_type_and_category(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    await admin.put("/api/policy", json={"figures": {"decay_days": 60, "prune_days": 90}})
+    changed = await admin.put(
+        "/api/personas/ada/policy",
+        json={
+            "figures": {"decay_days": 45},
+            "types": {"somatic": {"decay_curve": "exponential"}},
+            "categories": {"plan": {"decay_days": 7}},
+        },
+    )
+
+    policy = (await admin.get("/api/personas/ada/policy")).json()
+
+    assert changed.json() == policy
+    effective = policy["effective"]
+    assert effective["figures"]["decay_days"] == 45
+    assert effective["figures"]["prune_days"] == 90
+    assert effective["types"]["somatic"]["decay_curve"] == "exponential"
+    assert effective["types"]["episodic"]["decay_curve"] == "linear"
+    assert effective["categories"]["plan"]["semantic"]["decay_days"] == 7
+    assert policy["own"]["figures"] == {"decay_days": 45}
+    assert (await admin.get("/api/policy")).json()["figures"]["prune_days"] == 90
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"figures": {"decay_days": 0}},
+        {"figures": {"decay_weeks": 1}},
+        {"figures": {"merge_threshold": 1.5}},
+        {"types": {"somatic": {"decay_curve": "cubic"}}},
+        {"types": {"dreams": {}}},
+        {"categories": {"plan": {"decay_days": "long"}}},
+    ],
+)
+async def test_a_policy_that_makes_no_sense_is_refused_and_changes_nothing(
+    life: Life, admin: httpx.AsyncClient, wrong: object
+) -> None:
+    before = await read(admin, "/api/personas/ada/policy")
+
+    answers = [
+        await admin.put("/api/personas/ada/policy", json=wrong),
+        await admin.put("/api/policy", json=wrong),
+    ]
+
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert await read(admin, "/api/personas/ada/policy") == before
+
+
+@pytest.mark.spec("CONS-15")
+async def test_what_held_then_can_be_asked_for(life: Life, admin: httpx.AsyncClient) -> None:
+    home = {"kind": "fact", "subject": "Sam", "attribute": "home"}
+    for days, city in ((0, "Lisbon"), (10, "Porto")):
+        at = BORN + timedelta(days=days)
+        await life.propose(
+            f"Sam lives in {city}.", at=at, memory_type=MemoryType.SEMANTIC, value=city, **home
+        )
+        await life.night(at + timedelta(days=2))
+
+    async def held(**when: str) -> list[str]:
+        answer = await admin.get("/api/personas/ada/memories", params={"type": "semantic", **when})
+        return sorted(it["text"] for it in answer.json()["items"])
+
+    assert await held() == ["Sam lives in Lisbon.", "Sam lives in Porto."]
+    assert await held(as_of="2026-05-05T00:00:00Z") == ["Sam lives in Lisbon."]
+    assert await held(as_of="2026-05-20T00:00:00Z") == ["Sam lives in Porto."]
+    assert await held(as_of="2026-04-20T00:00:00Z") == []

@@ -1,0 +1,119 @@
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import Invalid
+from engine.models import MemoryType
+from engine.policy import (
+    Figures,
+    Layer,
+    checked,
+    importance_after,
+    salience_after,
+    salience_used,
+    strengthened,
+    worked_out,
+)
+
+CURVES = ("linear", "exponential", "power", "none")
+
+
+def figures(**changes: object) -> Figures:
+    return msgspec.convert(changes, Figures)
+
+
+@pytest.mark.spec("CONS-11")
+def test_what_is_nearer_to_the_memory_wins() -> None:
+    tenant = Layer(
+        figures={"decay_days": 60, "archive_days": 200},
+        types={MemoryType.SOMATIC: {"decay_days": 50}},
+        categories={"plan": {"decay_days": 40}},
+    )
+    persona = Layer(figures={"decay_days": 30}, types={MemoryType.SEMANTIC: {"decay_days": 20}})
+
+    policy = worked_out(tenant, persona)
+
+    assert policy.of("episodic").decay_days == 30
+    assert policy.of("semantic").decay_days == 20
+    assert policy.of("episodic").archive_days == 200
+    assert policy.of("somatic", "unheard of").decay_days == 30
+    assert worked_out(tenant).of("somatic").decay_days == 50
+    assert worked_out(tenant).of("somatic", "plan").decay_days == 40
+    assert policy.as_parameter()["semantic/plan"]["decay_days"] == 20
+
+
+def test_the_defaults_are_the_published_numbers() -> None:
+    default = worked_out().figures
+
+    assert (default.merge_threshold, default.link_strength) == (0.92, 0.5)
+    assert (default.strengthen_rate, default.strengthen_below) == (0.05, 0.95)
+    assert (default.coactivate_rate, default.prune_below, default.prune_days) == (0.1, 0.1, 60)
+    assert (default.decay_days, default.decay_step, default.decay_curve) == (30, 1, "linear")
+    assert (default.archive_importance, default.archive_days) == (1, 90)
+
+
+@pytest.mark.parametrize("wrong", [{"decay_days": -1}, {"merge_threshold": 2}, {"unknown": 1}])
+def test_a_figure_out_of_its_range_is_refused(wrong: dict[str, object]) -> None:
+    for layer in (
+        Layer(figures=wrong),
+        Layer(types={MemoryType.EPISODIC: wrong}),
+        Layer(categories={"plan": wrong}),
+    ):
+        with pytest.raises(Invalid):
+            checked(layer)
+
+
+@pytest.mark.parametrize(
+    ("curve", "left"),
+    [
+        ("linear", [8, 7, 6, 5, 1]),
+        ("exponential", [8, 6, 5, 4, 1]),
+        ("power", [8, 6, 5, 4, 2]),
+        ("none", [8, 8, 8, 8, 8]),
+    ],
+)
+def test_importance_falls_along_the_chosen_curve(curve: str, left: list[int]) -> None:
+    chosen = figures(decay_curve=curve)
+
+    assert [importance_after(8, periods, chosen) for periods in (0, 1, 2, 3, 12)] == left
+
+
+@given(st.integers(1, 10), st.integers(0, 500), st.sampled_from(CURVES))
+def test_importance_never_rises_and_never_leaves_its_scale(
+    importance: int, periods: int, curve: str
+) -> None:
+    chosen = figures(decay_curve=curve)
+
+    now, later = (importance_after(importance, it, chosen) for it in (periods, periods + 1))
+    assert 1 <= later <= now <= importance
+
+
+@given(st.floats(0, 1), st.floats(0, 3650), st.floats(0, 365), st.sampled_from(CURVES))
+def test_salience_only_falls_with_time_and_stays_on_its_scale(
+    salience: float, days: float, more: float, curve: str
+) -> None:
+    chosen = figures(decay_curve=curve)
+
+    now, later = (salience_after(salience, it, chosen) for it in (days, days + more))
+    assert 0 <= later <= now + 1e-9 <= salience + 2e-9
+
+
+@given(st.floats(0, 1), st.integers(0, 1000))
+def test_each_further_use_of_a_day_gives_less(salience: float, uses: int) -> None:
+    first, next_one = (salience_used(salience, it, figures()) for it in (uses, uses + 1))
+
+    assert salience <= next_one <= first <= 1
+
+
+def test_what_stands_above_the_mean_is_pulled_back_to_it_and_no_further() -> None:
+    steady = figures(decay_curve="none")
+
+    assert salience_after(0.9, 7, steady) == pytest.approx(0.5 + 0.4 * 0.4966, abs=1e-3)
+    assert salience_after(0.9, 3650, steady) == pytest.approx(0.5)
+    assert salience_after(0.4, 3650, steady) == 0.4
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_strengthening_never_leaves_the_scale(strength: float, rate: float) -> None:
+    assert strength <= strengthened(strength, rate) + 1e-12 <= 1 + 1e-12
