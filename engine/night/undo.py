@@ -126,12 +126,12 @@ async def unstrengthen(write: Write, where: Where, place: Where) -> list[str]:
 
 async def undecay(write: Write, where: Where, place: Where) -> list[str]:
     (row,) = await write("undo/undecay", **place)
-    return [f"importance of {id}" for it in row["kept"]]
+    return [f"importance of {it}" for it in row["kept"]]
 
 
 async def unarchive(write: Write, where: Where, place: Where) -> list[str]:
     (row,) = await write("undo/unarchive", **place)
-    return [f"state of {id}" for it in row["kept"]]
+    return [f"state of {it}" for it in row["kept"]]
 
 
 async def unreckon(write: Write, where: Where, place: Where) -> list[str]:
