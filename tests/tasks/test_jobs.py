@@ -10,16 +10,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 import redis
 from celery import Celery
 
 from engine.graph import Graph
 from engine.models import Persona, Tone
+from engine.night.ledger import list_runs
 from engine.night.steps import LEASE
 from engine.nights import claim_nights
 from engine.personas import add_persona
 from engine.settings import Settings
+from tests.lives import Life
 from tests.servers import as_environment, local_worker
 
 
@@ -108,6 +111,85 @@ async def test_a_night_whose_job_died_with_its_worker_is_sent_out_again(
     with local_worker(settings, folder):
         broker.send_task("tasks.jobs.start_nights")
         await until_slept(graph, tenant_id, ["ada"])
+
+
+def days_ago(days: float) -> datetime:
+    return datetime.now(UTC).replace(microsecond=0) - timedelta(days=days)
+
+
+@pytest.mark.spec("CONS-09")
+async def test_two_workers_and_a_beat_that_fires_twice_do_one_night_once(
+    life: Life, settings: Settings, folder: Path, tmp_path: Path, broker: Celery
+) -> None:
+    (second := tmp_path / "second").mkdir()
+    for place in range(30):
+        await life.propose(f"story{place} of{place} its{place} own{place}", at=days_ago(3))
+
+    with local_worker(settings, folder), local_worker(settings, second):
+        for _ in range(3):
+            broker.send_task("tasks.jobs.start_nights")
+            broker.send_task("tasks.jobs.consolidate_persona", args=[life.tenant_id, "ada"])
+        await until_slept(life.graph, life.tenant_id, ["ada"])
+        await asyncio.sleep(2)
+
+    runs = await list_runs(life.graph, life.tenant_id, "ada", cursor=None, limit=10)
+    assert [(run.kind, run.state, run.started_by) for run in runs.items] == [
+        ("night", "done", "timetable")
+    ]
+    assert runs.items[0].stages[0].did == {"formed": 30, "merged": 0}
+    assert len(await life.memories()) == 30
+
+
+@pytest.mark.spec("CONS-09")
+async def test_a_night_whose_worker_is_killed_is_finished_by_another(
+    life: Life, settings: Settings, folder: Path, broker: Celery
+) -> None:
+    for place in range(450):  # three steps to become memories, three to be linked, more to distil
+        await life.propose(f"story{place} of{place} shared", at=days_ago(3))
+    steps = "MATCH (s:Step {tenant_id: $t}) RETURN count(s) AS steps"
+
+    with local_worker(settings, folder) as worker:
+        broker.send_task("tasks.jobs.consolidate_persona", args=[life.tenant_id, "ada"])
+        deadline = time.monotonic() + 60
+        while not (await life.ask(steps))[0]["steps"]:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+        children = psutil.Process(worker.pid).children(recursive=True)
+        for pid in [*(child.pid for child in children), worker.pid]:
+            os.kill(pid, signal.SIGKILL)
+    assert await slept(life.graph, life.tenant_id) == []
+    await life.ask(
+        "MATCH (p:Persona {tenant_id: $t}) SET p.run_until = datetime() - duration('PT1S')"
+    )
+    redis.Redis.from_url(str(settings.redis_url)).delete("unacked", "unacked_index")
+
+    with local_worker(settings, folder):
+        broker.send_task("tasks.jobs.consolidate_persona", args=[life.tenant_id, "ada"])
+        await until_slept(life.graph, life.tenant_id, ["ada"], seconds=90)
+
+    (run,) = (await list_runs(life.graph, life.tenant_id, "ada", cursor=None, limit=10)).items
+    did = {stage.stage: stage.did for stage in run.stages}
+    assert did["integrate"] == {"formed": 450, "merged": 0}
+    assert (did["link"]["memories"], did["distil"]["memories"]) == (450, 450)
+    assert len(await life.memories()) == 450
+
+
+async def test_what_is_due_fades_by_the_hourly_job(
+    life: Life, settings: Settings, folder: Path, broker: Celery
+) -> None:
+    await life.propose("an old story", at=days_ago(60))
+    await life.night(days_ago(50))
+
+    with local_worker(settings, folder):
+        broker.send_task("tasks.jobs.fade_due")
+        deadline = time.monotonic() + 30
+        while (await life.memories())[0].importance == 5:
+            assert time.monotonic() < deadline, (folder / "worker.log").read_text()
+            await asyncio.sleep(0.2)
+        broker.send_task("tasks.jobs.fade_due")
+        await asyncio.sleep(1)
+
+    assert (await life.memories())[0].importance == 4
 
 
 async def test_a_job_waits_for_a_graph_that_is_away(
