@@ -20,6 +20,7 @@ from api.clock import ClockController
 from api.conversations import ConversationController
 from api.envelope import Door
 from api.errors import HANDLERS
+from api.flags import FlagController
 from api.health import HealthController
 from api.instances import InstanceController
 from api.keys import KeyController
@@ -79,6 +80,7 @@ def create_app(settings: Settings | None = None) -> Door:
         KeyController,
         ConversationController,
         CandidateController,
+        FlagController,
         MemoryController,
         RunController,
         PolicyController,

@@ -5,6 +5,7 @@ from typing import Annotated
 from litestar import Controller, delete, get, patch, post
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
+from litestar.status_codes import HTTP_200_OK
 from msgspec import UNSET
 
 from api.auth import only
@@ -16,6 +17,7 @@ from engine.candidates import (
     propose_candidate,
     read_gate,
     remove_candidate,
+    restore_candidate,
 )
 from engine.clock import Clock
 from engine.embedding import Embedder
@@ -126,6 +128,30 @@ class CandidateController(Controller):
             candidate_id,
             text=None if data.text is UNSET else data.text,
             content=None if data.content is UNSET else data.content,
+            now=await clock.now(),
+            window=settings.editing_window,
+        )
+
+    @post(
+        "/candidates/{candidate_id:str}/restore",
+        operation_id="restore_candidate",
+        guards=[EDITORS],
+        status_code=HTTP_200_OK,
+        responses=problems(404, 409),
+    )
+    async def restore(
+        self,
+        candidate_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Candidate:
+        """Put a candidate that the night passed over while it was flagged into the next one."""
+        return await restore_candidate(
+            graph,
+            caller.tenant_id,
+            candidate_id,
             now=await clock.now(),
             window=settings.editing_window,
         )

@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from api.auth import ID_PATTERN
 from engine.errors import Invalid
-from engine.models import LinkType, MemberRole, MemoryType, Role, Speaker, Tone
+from engine.models import LinkType, MemberRole, MemoryType, ReversalSource, Role, Speaker, Tone
 
 Id = Annotated[
     str,
@@ -190,6 +190,21 @@ class NewLink(Body, frozen=True):
 class UsedTogether(Body, frozen=True):
     memory_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)]
     use_id: Id | None = None
+
+
+class ForgetRange(Body, frozen=True):
+    first_message_id: Id
+    last_message_id: Id
+    confirmed: bool = False
+
+
+class Reversal(Body, frozen=True):
+    source: ReversalSource = ReversalSource.MEMORY_MANAGER
+
+
+class ReversalOfRange(Body, frozen=True):
+    source: ReversalSource = ReversalSource.MEMORY_MANAGER
+    message_ids: Annotated[list[Id], Meta(min_length=1, max_length=10_000)] | None = None
 
 
 class ClockSetting(Body, frozen=True):

@@ -14,6 +14,7 @@ from engine.errors import (
     CandidateNotFound,
     IdTaken,
     MessageNotFound,
+    NothingToRestore,
     PersonaNotFound,
 )
 from engine.extraction import Said
@@ -213,6 +214,20 @@ async def remove_candidate(
     return await change(graph, tenant_id, candidate_id, changes, None, now, window)
 
 
+async def restore_candidate(
+    graph: Graph, tenant_id: str, candidate_id: str, *, now: datetime, window: timedelta
+) -> Candidate:
+    """Put a candidate that the night has passed over into the queue of the next one."""
+    found = await graph.write(
+        "candidates/restore_candidate", tenant_id=tenant_id, candidate_id=candidate_id, now=now
+    )
+    if not found:
+        raise CandidateNotFound(candidate_id)
+    if not found[0]["restored"]:
+        raise NothingToRestore(candidate_id)
+    return as_candidate(found[0]["candidate"], window)
+
+
 async def change(
     graph: Graph,
     tenant_id: str,
@@ -277,4 +292,6 @@ def as_candidate(stored: Row, window: timedelta) -> Candidate:
         extracted_at=stored["extracted_at"],
         editable_until=stored["extracted_at"] + window,
         state=CandidateState(stored["state"]),
+        deprioritized=stored["flagged"],
+        deprioritized_at=stored["deprioritized_at"],
     )

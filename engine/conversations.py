@@ -14,7 +14,7 @@ from engine.errors import (
 from engine.extraction import fingerprint
 from engine.graph import Graph, Row
 from engine.instances import get_instance
-from engine.models import Caller, Conversation, Message, Page, Speaker
+from engine.models import Caller, Conversation, Deprioritization, Message, Page, Speaker
 from engine.paging import after, page
 
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before everything anybody said
@@ -99,7 +99,7 @@ async def record_messages(
             raise ConversationNotFound(conversation_id)
         stored = [as_message(row) for row in rows]
         for kept, given in zip(stored, messages, strict=True):
-            if kept != given:
+            if replace(kept, deprioritization=given.deprioritization) != given:
                 raise IdTaken("message", given.message_id)
         return stored
 
@@ -151,11 +151,28 @@ def as_stored(message: Message) -> Row:
     }
 
 
+def as_record(flag: Row | None) -> Deprioritization:
+    """The flag on a message as it is told; it stays readable when it was taken back."""
+    if flag is None:
+        return Deprioritization()
+    return Deprioritization(
+        is_flagged=flag.get("reversed_at") is None,
+        flagged_at=flag["flagged_at"],
+        flagged_by=flag["flagged_by"],
+        scope=flag["scope"],
+        range_id=flag.get("range_id"),
+        reversed_at=flag.get("reversed_at"),
+        reversal_source=flag.get("reversal_source"),
+    )
+
+
 def as_message(row: Row) -> Message:
     stored = dict(row["message"])
+    flag = stored.pop("flag")
     return Message(
         message_id=stored.pop("id"),
         timestamp=stored.pop("said_at"),
         role=Speaker(stored.pop("role")),
+        deprioritization=as_record(flag),
         **stored,
     )

@@ -13,13 +13,17 @@ EngineError
 │   ├── MessageNotFound
 │   ├── CandidateNotFound
 │   ├── MemoryNotFound
+│   ├── RangeNotFound
 │   └── RunNotFound
 ├── Conflict                   it exists, and its state does not allow this
 │   ├── IdTaken
 │   ├── LastAdminKey
 │   ├── NightUnderWay
 │   ├── CandidateClosed
-│   └── RunsAfter
+│   ├── RunsAfter
+│   ├── NothingToRestore
+│   ├── ConfirmationNeeded
+│   └── UndoWindowOver
 ├── Unavailable                a part the engine stands on does not answer; try again
 │   ├── GraphUnavailable
 │   ├── BrokerUnavailable
@@ -96,6 +100,11 @@ class MemoryNotFound(NotFound):
         super().__init__(f"No memory {memory_id!r}.")
 
 
+class RangeNotFound(NotFound):
+    def __init__(self, range_id: str) -> None:
+        super().__init__(f"No range {range_id!r}.")
+
+
 class RunNotFound(NotFound):
     def __init__(self, run_id: str) -> None:
         super().__init__(f"No run {run_id!r}.")
@@ -133,6 +142,25 @@ class CandidateClosed(Conflict):
 class RunsAfter(Conflict):
     def __init__(self, run_id: str, newer: str) -> None:
         super().__init__(f"Run {newer!r} came after {run_id!r}; take that one back first.")
+
+
+class NothingToRestore(Conflict):
+    def __init__(self, candidate_id: str) -> None:
+        super().__init__(
+            f"Candidate {candidate_id!r} was not passed over by a night, or is still flagged."
+        )
+
+
+class ConfirmationNeeded(Conflict):
+    def __init__(self, messages: int) -> None:
+        super().__init__(f"Mark {messages} messages as not worth remembering?")
+
+
+class UndoWindowOver(Conflict):
+    def __init__(self) -> None:
+        super().__init__(
+            "The time to undo this here is over; it can be taken back in the Memory Manager."
+        )
 
 
 class Unavailable(EngineError):

@@ -135,6 +135,7 @@ class CandidateState(StrEnum):
 
     PENDING = "pending"
     SUPPRESSED = "suppressed"  # a message it was drawn from is flagged
+    PASSED_OVER = "passed_over"  # it was, when its night came; it can be restored
     REMOVED = "removed"
     MERGED = "merged"  # it said again what a memory held already
 
@@ -161,6 +162,38 @@ class Deprioritization:
     range_id: str | None = None
     reversed_at: datetime | None = None
     reversal_source: str | None = None
+
+
+class ReversalSource(StrEnum):
+    """Where a flag was taken back: at once in the chat, or later."""
+
+    UNDO_TOAST = "undo_toast"
+    MEMORY_MANAGER = "memory_manager"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A run of messages that were flagged together."""
+
+    range_id: str
+    conversation_id: str
+    persona_id: str | None  # when the messages of one persona alone are in it
+    persona_ids: list[str]
+    message_ids: list[str]
+    created_at: datetime
+    created_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """What a flag, or taking one back, came to."""
+
+    range_id: str | None
+    records: dict[str, Deprioritization]  # by message
+    changed: list[str]  # ids of the messages that this call has changed
+    candidates: int
+    memories: int
+    links: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,11 @@ class Settings(BaseSettings):
     # Candidates: how long each can be changed before it may become a memory.
     editing_window_hours: float = Field(default=24.0, gt=0)
 
+    # "Forget This".
+    range_confirm_min: int = Field(default=3, ge=1)  # from so many messages on, a range is asked of
+    undo_window_seconds: float = Field(default=7.0, ge=6, le=8)  # how long the chat offers undo
+    minimize_factor: float = Field(default=0.2, ge=0, lt=1)  # what one flag leaves of a weight
+
     # Jobs.
     job_soft_seconds: int = Field(default=600, ge=1)  # then a job is asked to stop
     job_hard_seconds: int = Field(default=660, ge=1)  # then its process is ended

@@ -16,9 +16,13 @@ WHERE message.id IN $sources
 WITH persona, message
 ORDER BY message.said_at, message.id
 WITH persona, collect(message) AS messages, collect(message.id) AS found
-WITH persona, messages, [id IN $sources WHERE NOT id IN found] AS missing
-CALL (persona, messages, missing) {
-  WITH persona, messages, missing
+WITH
+  persona,
+  messages,
+  [id IN $sources WHERE NOT id IN found] AS missing,
+  any(message IN messages WHERE coalesce(message.flagged, false)) AS flagged
+CALL (persona, messages, missing, flagged) {
+  WITH persona, messages, missing, flagged
   WHERE missing = []
   MERGE (candidate:Candidate {tenant_id: $tenant_id, id: $candidate.id})
     ON CREATE SET
@@ -27,10 +31,11 @@ CALL (persona, messages, missing) {
       candidate.persona_id = $persona_id,
       candidate.said_at = coalesce(messages[0].said_at, $candidate.extracted_at),
       candidate.conversation_id = messages[0].conversation_id,
-      candidate.flagged = false,
+      candidate.flagged = flagged,
+      candidate.deprioritized_at = CASE WHEN flagged THEN $candidate.extracted_at END,
       candidate.minimized = false,
       candidate.embedding = toFloatList($embedding),
-      candidate.state = 'pending'
+      candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
   MERGE (persona)-[:CONSIDERS]->(candidate)
   FOREACH (message IN messages | MERGE (candidate)-[:DRAWN_FROM]->(message))
   RETURN
@@ -42,6 +47,8 @@ CALL (persona, messages, missing) {
       .content,
       .extracted_at,
       .state,
+      .flagged,
+      .deprioritized_at,
       sources: $sources
     } AS candidate
   UNION

@@ -28,11 +28,13 @@ CALL (message, row) {
       candidate += drawn.filed,
       candidate.said_at = message.said_at,
       candidate.conversation_id = message.conversation_id,
-      candidate.flagged = false,
+      // It may have been flagged before anything was drawn from it.
+      candidate.flagged = coalesce(message.flagged, false),
+      candidate.deprioritized_at = CASE WHEN message.flagged THEN $now END,
       candidate.minimized = false,
       candidate.embedding = toFloatList(drawn.embedding),
       candidate.extracted_at = $now,
-      candidate.state = 'pending'
+      candidate.state = CASE WHEN message.flagged THEN 'suppressed' ELSE 'pending' END
   MERGE (candidate)-[:DRAWN_FROM]->(message)
   MERGE (persona)-[:CONSIDERS]->(candidate)
   RETURN count(candidate) AS kept

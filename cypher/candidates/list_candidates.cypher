@@ -26,6 +26,8 @@ RETURN
     .content,
     .extracted_at,
     .state,
+    .flagged,
+    .deprioritized_at,
     sources:
       COLLECT {
         MATCH (candidate)-[:DRAWN_FROM]->(message)

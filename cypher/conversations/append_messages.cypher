@@ -32,6 +32,11 @@ RETURN
     .said_at,
     .user_id,
     .speaker,
-    .reply_to
+    .reply_to,
+    flag:
+      COLLECT {
+        MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
+        RETURN flag {.*}
+      }[0]
   } AS message
 ORDER BY place

@@ -24,7 +24,12 @@ RETURN
     .said_at,
     .user_id,
     .speaker,
-    .reply_to
+    .reply_to,
+    flag:
+      COLLECT {
+        MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
+        RETURN flag {.*}
+      }[0]
   } AS message
 ORDER BY message.said_at, message.id
 LIMIT $limit

@@ -11,6 +11,17 @@ CYPHER 25
 UNWIND $rows AS row
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE NOT EXISTS { (:Memory {tenant_id: $tenant_id, id: row.id}) }
+CALL (row) {
+  UNWIND row.episode_ids AS episode_id
+  MATCH (:Memory {tenant_id: $tenant_id, id: episode_id})-[:DRAWN_FROM]->(message)
+  SET message.lock = true
+  REMOVE message.lock
+  WITH message
+  WHERE coalesce(message.flagged, false)
+  RETURN count(message) AS flagged
+}
+WITH persona, row, flagged
+WHERE flagged = 0
 CREATE
   (persona)-[:REMEMBERS]->(theme:Memory:Semantic {
     tenant_id: $tenant_id,

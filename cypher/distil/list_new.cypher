@@ -22,6 +22,8 @@ CALL (episode) {
   WHERE
     link.similarity >= $similarity AND
     other.state = 'active' AND
+    NOT other.flagged AND
+    NOT episode.flagged AND
     coalesce(other.about, '') = coalesce(episode.about, '')
   WITH other, link.similarity AS similarity
   ORDER BY similarity DESC, other.id

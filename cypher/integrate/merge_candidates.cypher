@@ -27,6 +27,17 @@ CALL (memory, row) {
   REMOVE candidate.lock
   WITH memory, candidate, given
   WHERE candidate.state = 'pending'
+  // Of a flag and a merge at once, the second sees what the first has done.
+  CALL (candidate) {
+    MATCH (candidate)-[:DRAWN_FROM]->(message)
+    SET message.lock = true
+    REMOVE message.lock
+    WITH message
+    WHERE coalesce(message.flagged, false)
+    RETURN count(message) AS flagged
+  }
+  WITH memory, candidate, given, flagged
+  WHERE flagged = 0
   SET
     candidate.state = 'merged',
     candidate.merged_at = $as_of

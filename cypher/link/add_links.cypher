@@ -17,7 +17,7 @@ WHERE NOT EXISTS { (source)-[:$(row.type)]->(target) }
 CREATE (source)-[link:$(row.type)]->(target)
 SET
   link.strength = row.strength,
-  link.weight_modifier = 1.0,
+  link.weight_modifier = source.weight_modifier,
   link.similarity = row.similarity,
   link.coactivations = 0,
   link.created_at = $as_of

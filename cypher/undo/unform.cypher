@@ -34,6 +34,7 @@ REMOVE
   memory.accessed_at,
   memory.reinforcements,
   memory.weight_modifier,
+  memory.own_modifier,
   memory.pinned,
   memory.awaits,
   memory.archived_at,
@@ -41,6 +42,6 @@ REMOVE
   memory.valid_to
 SET
   memory:Candidate,
-  memory.state = 'pending',
+  memory.state = CASE WHEN memory.flagged THEN 'suppressed' ELSE 'pending' END,
   memory.minimized = false
 RETURN memory.id AS id, links

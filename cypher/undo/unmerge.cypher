@@ -11,7 +11,7 @@ CALL (memory, row) {
   UNWIND row.candidate_ids AS id
   MATCH (candidate:Candidate {tenant_id: $tenant_id, id: id})-[merged:MERGED_INTO]->(memory)
   DELETE merged
-  SET candidate.state = 'pending'
+  SET candidate.state = CASE WHEN candidate.flagged THEN 'suppressed' ELSE 'pending' END
   REMOVE candidate.merged_at
 }
 CALL (memory, row) {

@@ -30,6 +30,12 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/conversations/{conversation_id}/messages"): {"messages": [SAID]},
     ("POST", "/api/personas/{persona_id}/candidates"): {"memory_type": "semantic", "text": "Mine."},
     ("PATCH", "/api/candidates/{candidate_id}"): {"text": "Mine."},
+    ("POST", "/api/conversations/{conversation_id}/forget-range"): {
+        "first_message_id": "said",
+        "last_message_id": "said",
+    },
+    ("POST", "/api/messages/{message_id}/undo"): {},
+    ("POST", "/api/ranges/{range_id}/undo"): {},
     ("PATCH", "/api/memories/{memory_id}"): {"pinned": True},
     ("POST", "/api/memories/{memory_id}/links"): {"to_id": "other"},
     ("POST", "/api/personas/{persona_id}/coactivate"): {"memory_ids": ["kept"]},
@@ -83,7 +89,11 @@ async def a_full_tenant(admin: httpx.AsyncClient, graph: Graph, tenant_id: str) 
         "/api/personas/ada/candidates", json={"candidate_id": "fact", **told}
     )
     assert proposed.status_code == 201, proposed.text
+    ends = {"first_message_id": "said", "last_message_id": "said"}
+    flagged = await admin.post("/api/conversations/monday/forget-range", json=ends)
     return {
+        "message_id": "said",
+        "range_id": flagged.json()["range_id"],
         "memory_id": "kept",
         "run_id": night.id,
         "persona_id": "ada",

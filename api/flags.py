@@ -1,0 +1,141 @@
+"""«Forget This»: /api/messages/{id}/forget, ranges, and taking it back"""
+
+from datetime import timedelta
+from typing import Annotated
+
+from litestar import Controller, get, post
+from litestar.di import NamedDependency
+from litestar.status_codes import HTTP_200_OK
+
+from api.auth import only
+from api.errors import problems
+from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
+from engine.clock import Clock
+from engine.flags import (
+    FlagRules,
+    flag_message,
+    flag_range,
+    get_range,
+    undo_message,
+    undo_range,
+)
+from engine.graph import Graph
+from engine.models import Caller, Flagged, Range, Role
+from engine.settings import Settings
+
+PEOPLE = only(Role.RUNTIME, Role.USER, Role.ADMIN)
+
+
+class FlagController(Controller):
+    tags = ("forget this",)
+
+    @post(
+        "/messages/{message_id:str}/forget",
+        operation_id="forget_message",
+        guards=[PEOPLE],
+        status_code=HTTP_200_OK,
+        responses=problems(404),
+    )
+    async def forget(
+        self,
+        message_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Flagged:
+        """Flag a message as not worth remembering. One that is flagged already keeps its flag."""
+        return await flag_message(graph, caller, message_id, rules(settings), now=await clock.now())
+
+    @post(
+        "/conversations/{conversation_id:str}/forget-range",
+        operation_id="forget_range",
+        guards=[PEOPLE],
+        status_code=HTTP_200_OK,
+        responses=problems(404, 409, 413),
+    )
+    async def forget_range(
+        self,
+        conversation_id: PathId,
+        data: Annotated[
+            ForgetRange, like(first_message_id="m1", last_message_id="m9", confirmed=True)
+        ],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Flagged:
+        """Flag a run of messages, from one to another. A longer one has to be confirmed."""
+        return await flag_range(
+            graph,
+            caller,
+            conversation_id,
+            first_id=data.first_message_id,
+            last_id=data.last_message_id,
+            confirmed=data.confirmed,
+            rules=rules(settings),
+            now=await clock.now(),
+        )
+
+    @post(
+        "/messages/{message_id:str}/undo",
+        operation_id="undo_message",
+        guards=[PEOPLE],
+        status_code=HTTP_200_OK,
+        responses=problems(404, 409, 413),
+    )
+    async def undo(
+        self,
+        message_id: PathId,
+        data: Annotated[Reversal, like(source="undo_toast")],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Flagged:
+        """Take back the flag of a message: at once in the chat, or later in the Memory Manager."""
+        return await undo_message(
+            graph, caller, message_id, data.source, rules(settings), now=await clock.now()
+        )
+
+    @get("/ranges/{range_id:str}", operation_id="get_range", responses=problems(404))
+    async def one(
+        self, range_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> Range:
+        """One range of flagged messages."""
+        return await get_range(graph, caller, range_id)
+
+    @post(
+        "/ranges/{range_id:str}/undo",
+        operation_id="undo_range",
+        guards=[PEOPLE],
+        status_code=HTTP_200_OK,
+        responses=problems(404, 409, 413),
+    )
+    async def undo_range(
+        self,
+        range_id: PathId,
+        data: Annotated[ReversalOfRange, like(source="memory_manager", message_ids=["m2"])],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Flagged:
+        """Take back the flags of a range, or of part of it."""
+        return await undo_range(
+            graph,
+            caller,
+            range_id,
+            data.source,
+            rules(settings),
+            message_ids=data.message_ids,
+            now=await clock.now(),
+        )
+
+
+def rules(settings: Settings) -> FlagRules:
+    return FlagRules(
+        confirm_from=settings.range_confirm_min,
+        undo_window=timedelta(seconds=settings.undo_window_seconds),
+        factor=settings.minimize_factor,
+    )

@@ -1,0 +1,32 @@
+// One range, as far as the caller may know of it.
+//
+// $tenant_id  string
+// $range_id   string
+// $user_id    string or null: with a user, only inside an instance they are a member of
+//
+// Returns range, with the personas whose messages are in it; nothing when there is none.
+CYPHER 25
+MATCH (range:Range {tenant_id: $tenant_id, id: $range_id})
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: range.conversation_id})
+WHERE
+  $user_id IS NULL OR
+  EXISTS {
+    (:User {tenant_id: $tenant_id, id: $user_id})
+      -[:MEMBER_OF]->(:Instance)-[:HOLDS]->(conversation)
+  }
+RETURN
+  range {
+    .id,
+    .conversation_id,
+    .message_ids,
+    .created_at,
+    .created_by,
+    persona_ids:
+      COLLECT {
+        UNWIND range.message_ids AS id
+        MATCH (message:Message {tenant_id: $tenant_id, id: id})
+        WITH DISTINCT message.persona_id AS persona_id
+        RETURN persona_id
+        ORDER BY persona_id
+      }
+  } AS range

@@ -1,0 +1,22 @@
+// The messages of a conversation from one to another, both included, in the order they were said.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $first_id         string
+// $last_id          string
+//
+// Returns message_ids; nothing when one of the two is not in this conversation.
+CYPHER 25
+MATCH (one:Message {tenant_id: $tenant_id, id: $first_id, conversation_id: $conversation_id})
+MATCH (other:Message {tenant_id: $tenant_id, id: $last_id, conversation_id: $conversation_id})
+WITH
+  CASE WHEN one.said_at <= other.said_at THEN one ELSE other END AS first,
+  CASE WHEN one.said_at <= other.said_at THEN other ELSE one END AS last
+MATCH (message:Message)
+WHERE
+  message.tenant_id = $tenant_id AND
+  message.conversation_id = $conversation_id AND
+  first.said_at <= message.said_at <= last.said_at
+WITH message
+ORDER BY message.said_at, message.id
+RETURN collect(message.id) AS message_ids
