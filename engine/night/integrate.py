@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from engine.policy import Policy
 
 AT_ONCE = 200  # candidates in one step
 NEAR = 10  # memories looked at for each
+# A feeling is of its time: told again later than this it is another one, in whatever same words.
+ONE_FEELING = timedelta(hours=3)
 LABELS = {"episodic": "Episodic", "semantic": "Semantic", "somatic": "Somatic"}
 
 
@@ -128,15 +130,24 @@ def decide(
             near = {
                 other: it
                 for other, it in near.items()
-                if other in there and could_be[other][:2] == kind
+                if other in there
+                and could_be[other][:2] == kind
+                and of_one_time(candidate, could_be[other].said_at)
             }
-        decision = decide_on(candidate, row["near"], near, fact, held, policy)
+        remembered = [it for it in row["near"] if of_one_time(candidate, it["said_at"])]
+        decision = decide_on(candidate, remembered, near, fact, held, policy)
         decisions.append(decision)
         if decision.into is None:
             there.add(candidate["id"])
             if fact:
                 held.append(fact)
     return decisions
+
+
+def of_one_time(candidate: Row, said_at: datetime) -> bool:
+    """Whether a candidate may be what was said then: words can be repeated, feelings are felt."""
+    apart: timedelta = abs(candidate["said_at"] - said_at)
+    return candidate["memory_type"] != "somatic" or apart <= ONE_FEELING
 
 
 def decide_on(
