@@ -33,9 +33,16 @@ class Fact:
 
     def denies(self, other: "Fact") -> bool:
         """Whether both cannot be so at once."""
-        if self.said == other.said:
+        if self.is_of(other):
             return self.stance != other.stance
         return is_single_valued(self.attribute) and self.stance and other.stance
+
+    def is_of(self, other: "Fact") -> bool:
+        """Whether both speak of one thing. A plan may be called off in fewer words than it had."""
+        if self.attribute != "plan":
+            return self.said == other.said
+        short, long = sorted((self.said.split(), other.said.split()), key=len)
+        return long[: len(short)] == short
 
     def repeats(self, other: "Fact") -> bool:
         return self.said == other.said and self.stance == other.stance
