@@ -5,7 +5,7 @@ MODELS_BIN := .venv-models/bin
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test test-models check format faults bench-door bench-ingest bench-junk lock lock-neo4j
+.PHONY: help up demo down test test-models check format faults bench-door bench-ingest bench-junk lock lock-neo4j
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -13,6 +13,11 @@ help: ## This list
 up: ## Install and start everything (DETACH=1 returns when all is ready)
 	@$(PYTHON) ops/bootstrap.py local
 	@$(BIN)/pentimento up $(if $(DETACH),--detach)
+
+demo: ## Two weeks of a persona's life in about a minute: what became memory, what merged, what was left out and why (AGAIN=1)
+	@$(PYTHON) ops/bootstrap.py local
+	@$(BIN)/pentimento status >/dev/null 2>&1 || $(BIN)/pentimento up --detach
+	@$(BIN)/pentimento demo $(if $(AGAIN),--again)
 
 down: ## Stop everything `make up` started
 	@if [ -x $(BIN)/pentimento ]; then $(BIN)/pentimento down; else echo "Nothing is installed here, so nothing runs."; fi

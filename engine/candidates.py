@@ -64,7 +64,7 @@ async def draw_candidates(
         extractions = await asyncio.gather(
             *(extractor.draw(as_said(it), is_repeat=it["is_repeat"]) for it in waiting)
         )
-        texts = [item.text for extraction in extractions for item in extraction.items]
+        texts = [item.meaning for extraction in extractions for item in extraction.items]
         vectors = iter(await embedder.embed(texts))
         (kept,) = await graph.write(
             "candidates/keep_drawn",

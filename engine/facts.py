@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from engine.extraction import OPPOSITES, fingerprint, is_single_valued
+from engine.night.themes import by_stem
 
 # The one of two opposites that both are filed under.
 FILED_UNDER = {attribute: min(attribute, other) for attribute, other in OPPOSITES.items()}
@@ -33,9 +34,16 @@ class Fact:
 
     def denies(self, other: "Fact") -> bool:
         """Whether both cannot be so at once."""
-        if self.said == other.said:
+        if self.is_of(other):
             return self.stance != other.stance
         return is_single_valued(self.attribute) and self.stance and other.stance
+
+    def is_of(self, other: "Fact") -> bool:
+        """Whether both speak of one thing. A plan may be called off in fewer words than it had."""
+        if self.attribute != "plan":
+            return self.said == other.said
+        short, long = sorted((self.said.split(), other.said.split()), key=len)
+        return long[: len(short)] == short
 
     def repeats(self, other: "Fact") -> bool:
         return self.said == other.said and self.stance == other.stance
@@ -95,13 +103,19 @@ def timeline(facts: Iterable[Fact]) -> Timeline:
 def beside_which(
     fact: Fact, earlier: Sequence[Fact], ends: dict[str, datetime | None]
 ) -> Fact | None:
-    """The newest earlier fact that went on holding when this one was added to it."""
+    """The newest earlier fact of the same thing that went on holding when this one was added."""
     for other in reversed(earlier):
         end = ends[other.id]
         still_held = end is None or end > fact.since
-        if still_held and other.stance == fact.stance and other.said != fact.said:
+        more_of_it = other.stance == fact.stance and other.said != fact.said
+        if still_held and more_of_it and not named_in(fact).isdisjoint(named_in(other)):
             return other
     return None
+
+
+def named_in(fact: Fact) -> frozenset[str]:
+    """The words of a value that name something, whatever their form: tea is in green teas."""
+    return frozenset(by_stem(fact.value))
 
 
 def held_when_said(fact: Fact, known: Iterable[Fact]) -> Fact | None:

@@ -27,6 +27,7 @@ class Figures(Struct, frozen=True, forbid_unknown_fields=True):
 
     # Integrate and link.
     merge_threshold: Share = 0.92  # cosine from which a candidate is the memory that is there
+    feeling_hours: Days = 3.0  # told again later than this, a feeling is another one
     relate_threshold: Share = 0.5  # cosine from which two memories are related
     relate_limit: Annotated[int, Meta(ge=0, le=50)] = 5  # related memories that a new one looks for
     sequence_hours: Days = 12.0  # episodes farther apart do not precede each other

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from engine.clock import open_clock
+from engine.embedding import claim_model, open_embedder
 from engine.errors import EngineError
 from engine.graph import Graph
 from engine.keys import issue_key
@@ -25,11 +26,13 @@ from engine.night.undo import undo_run
 from engine.nights import rehearse_night, run_night
 from engine.settings import Settings
 from engine.tenants import add_tenant, list_tenants
-from ops.demo import PERSONA, TENANT, prepare_demo
+from ops.demo import PATIENCE, PERSONA, TENANT, prepare_demo
 from ops.doctor import examine
 from ops.install import FetchFailed, install_model, install_neo4j, one_at_a_time
 from ops.report import show_changes, show_run
 from ops.stack import Home, Stack, StackFailed, start, stop, tails, wait_until_ready
+from ops.two_weeks import begin, live, read_talk
+from ops.two_weeks_report import show_day, show_story, show_way_in, story_of
 
 T = TypeVar("T")
 
@@ -260,6 +263,36 @@ def night(
         else:
             told = await run_night(graph, tenant_id, persona, **when, started_by="command line")
             show_run(console, told)
+
+    with_graph(work)
+
+
+@app.command(name="demo")
+def demo_command(
+    again: Annotated[
+        bool, typer.Option("--again", help="With another persona, beside those there are.")
+    ] = False,
+) -> None:
+    """Two weeks of a persona's life, nights included: what became memory, and what did not."""
+    running = here()[0].running()
+
+    async def work(graph: Graph, settings: Settings) -> None:
+        patient = graph.with_limit(PATIENCE)
+        await migrate(patient)
+        embedder = open_embedder(settings)
+        await claim_model(patient, embedder)
+        life = await begin(patient, embedder, settings, again=again)
+        console.print("Sam talks to Ada for two weeks, and Ada sleeps on it every night.\n")
+        days = []
+        async for day in live(life, read_talk(life.persona_id)):
+            show_day(console, day)
+            days.append(day)
+        if all(day.lived_before for day in days):
+            console.print("\nAda had lived through them before: nothing was done. See --again.")
+        story = await story_of(life, days)
+        show_story(console, story)
+        show_way_in(console, story, life, running.browser_url if running else None)
+        embedder.close()
 
     with_graph(work)
 

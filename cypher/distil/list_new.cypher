@@ -6,7 +6,7 @@
 // $similarity  float, cosine from which two episodes may be of one theme
 //
 // Returns episode; near, maps {id, text, content, said_at, similarity, embedding, themes}, the nearest
-// first. `themes` are the ids of what was distilled from it.
+// first. `themes` are what was distilled from it, maps {id, content}.
 CYPHER 25
 MATCH (episode:Memory)
 WHERE
@@ -38,7 +38,7 @@ CALL (episode) {
         COLLECT {
           MATCH (theme:Semantic)-[:EXTENDS]->(other)
           WHERE theme.distilled_at IS NOT NULL AND theme.state = 'active'
-          RETURN theme.id
+          RETURN theme {.id, .content}
           ORDER BY theme.id
         }
     }) AS near
@@ -55,7 +55,7 @@ RETURN
       COLLECT {
         MATCH (theme:Semantic)-[:EXTENDS]->(episode)
         WHERE theme.distilled_at IS NOT NULL AND theme.state = 'active'
-        RETURN theme.id
+        RETURN theme {.id, .content}
         ORDER BY theme.id
       }
   } AS episode,

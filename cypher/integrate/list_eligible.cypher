@@ -8,7 +8,7 @@
 // $near          integer, memories looked at for each
 // $similarity    float, cosine from which a memory is worth telling of
 //
-// Returns candidate; near, maps {id, similarity, about, content, fact}, the nearest first.
+// Returns candidate; near, maps {id, similarity, about, content, fact, said_at}, the nearest first.
 CYPHER 25
 MATCH (candidate:Candidate)
 WHERE
@@ -35,7 +35,7 @@ CALL (candidate) {
   WITH memory, 2 * vector.similarity.cosine(memory.embedding, candidate.embedding) - 1 AS similarity
   WHERE similarity >= $similarity AND memory.state = 'active'
   ORDER BY similarity DESC, memory.id
-  RETURN collect(memory {.id, .about, .content, .fact, similarity: similarity}) AS near
+  RETURN collect(memory {.id, .about, .content, .fact, .said_at, similarity: similarity}) AS near
 }
 RETURN
   candidate {

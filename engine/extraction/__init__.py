@@ -50,8 +50,13 @@ class Extracted:
     """One memory item drawn from a message."""
 
     memory_type: MemoryType
-    text: str  # one sentence in the third person; this is embedded and searched
+    text: str  # one sentence in the third person
     content: dict[str, Any]
+
+    @property
+    def meaning(self) -> str:
+        """What is embedded. Who said it is left out: one name makes all short texts alike."""
+        return str(self.content.get("said") or self.text)
 
 
 @dataclass(frozen=True, slots=True)

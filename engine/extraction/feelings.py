@@ -134,6 +134,8 @@ NOT_FELT = re.compile(
     r"\b(?:not|never|no longer|isn't|wasn't|don't|didn't|aren't|without|if|would)\s(?:\w+\s){0,2}$",
     re.I,
 )
+# What one cannot stop doing is done all the more; a lexicon would take it for a denial.
+UNSTOPPABLE = re.compile(r"\b(?:can't|cannot|can not|couldn't|could not) (?:stop|help)\b", re.I)
 BOOSTERS = re.compile(
     r"\b(?:so|very|really|extremely|absolutely|totally|incredibly|super|completely|utterly|such)\b",
     re.I,
@@ -173,7 +175,8 @@ def spoken(sentences: Iterable[str]) -> Iterator[str]:
             yield sentence[:LOOKED_AT]
 
 
-def felt_in(text: str, lexicon: Lexicon) -> Feeling | None:
+def felt_in(sentence: str, lexicon: Lexicon) -> Feeling | None:
+    text = UNSTOPPABLE.sub("keep", sentence)
     valence = round(lexicon.valence(text), 3)
     named = named_tone(text, valence)
     arousal = stirred(text, valence, named[1] if named else None)

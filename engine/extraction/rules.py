@@ -608,6 +608,14 @@ RULES: tuple[Rule, ...] = (
     rule(
         "fact",
         "relationship",
+        rf"am {ADVERBS}(?P<value>dating {NAME}|in a relationship){END}",
+        "{who} is {value}.",
+        shape=whole,
+        of_others=True,
+    ),
+    rule(
+        "fact",
+        "relationship",
         r"am (?:happily )?(?P<value>married|engaged) to [A-Z]",
         "{who} is {value}.",
         shape=whole,
@@ -894,6 +902,15 @@ RULES: tuple[Rule, ...] = (
         r"am (?:going|off|flying|travell?ing) to (?P<value>(?:the|a|an|my|our|[A-Z]).+)",
         "{who} plans to {value}.",
         shape=going,
+    ),
+    rule(
+        "plan",
+        "plan",
+        r"am (?:not|no longer) (?:going|flying|travell?ing) to (?P<value>[A-Z].+)",
+        "{who} plans to {value}.",
+        "{who} does not plan to {value}.",
+        shape=going,
+        holds=False,
     ),
     rule(
         "plan",

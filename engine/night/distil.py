@@ -12,7 +12,7 @@ from engine.embedding import unit
 from engine.graph import Row, Write
 from engine.night.integrate import content_of, period
 from engine.night.steps import RunInHand, Step
-from engine.night.themes import listed, shared_terms
+from engine.night.themes import is_about, listed, one_theme
 
 AT_ONCE = 100  # episodes in one step
 CATEGORY = "pattern"
@@ -57,10 +57,10 @@ async def distil_some(run: RunInHand, write: Write) -> Step | None:
 
 
 def plan_themes(rows: Sequence[Row], run: RunInHand) -> Plan:
-    """Each episode in turn joins the theme of the nearest that has one, or founds one."""
+    """Each episode in turn joins the theme of the nearest that it speaks of too, or founds one."""
     strength = run.policy.figures.link_strength
     least = run.policy.types["episodic"].distil_episodes
-    theme_of: dict[str, str] = {}
+    theme_of: dict[str, Row] = {}
     plan = Plan([], [])
     for row in rows:
         episode, near = row["episode"], row["near"]
@@ -69,21 +69,33 @@ def plan_themes(rows: Sequence[Row], run: RunInHand) -> Plan:
                 theme_of.setdefault(it["id"], it["themes"][0])
         if episode["id"] in theme_of:
             continue
-        theme = next((theme_of[it["id"]] for it in near if it["id"] in theme_of), None)
+        known = (theme_of[it["id"]] for it in near if it["id"] in theme_of)
+        theme = next((it for it in known if speaks_of(episode, it)), None)
         if theme:
             theme_of[episode["id"]] = theme
             plan.joins.append(
-                {"theme_id": theme, "episode_id": episode["id"], "strength": strength}
+                {"theme_id": theme["id"], "episode_id": episode["id"], "strength": strength}
             )
             continue
-        group = [episode, *near]
-        terms = shared_terms([str(content_of(it).get("said", "")) for it in group])
+        free = [episode, *(it for it in near if it["id"] not in theme_of)]
+        places, terms = one_theme([said_in(it) for it in free], least=least)
+        group = [free[place] for place in places]
         days = {it["said_at"].date() for it in group}
-        if len(group) >= least and len(days) > 1 and terms:
+        if len(days) > 1 and terms:
             founded = theme_row(run, group, terms, strength)
             plan.themes.append(founded)
-            theme_of |= dict.fromkeys((it["id"] for it in group), founded["id"])
+            theme_of |= dict.fromkeys((it["id"] for it in group), founded)
     return plan
+
+
+def said_in(episode: Row) -> str:
+    return str(content_of(episode).get("said", ""))
+
+
+def speaks_of(episode: Row, theme: Row) -> bool:
+    """Whether an episode says the first thing that a theme is named by."""
+    terms = content_of(theme).get("terms") or [""]
+    return bool(terms[0]) and is_about(said_in(episode), terms[0])
 
 
 def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], strength: float) -> Row:

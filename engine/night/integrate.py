@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -128,15 +128,25 @@ def decide(
             near = {
                 other: it
                 for other, it in near.items()
-                if other in there and could_be[other][:2] == kind
+                if other in there
+                and could_be[other][:2] == kind
+                and of_one_time(candidate, could_be[other].said_at, policy)
             }
-        decision = decide_on(candidate, row["near"], near, fact, held, policy)
+        remembered = [it for it in row["near"] if of_one_time(candidate, it["said_at"], policy)]
+        decision = decide_on(candidate, remembered, near, fact, held, policy)
         decisions.append(decision)
         if decision.into is None:
             there.add(candidate["id"])
             if fact:
                 held.append(fact)
     return decisions
+
+
+def of_one_time(candidate: Row, said_at: datetime, policy: Policy) -> bool:
+    """Whether a candidate may be what was said then: words can be repeated, feelings are felt."""
+    figures = policy.of(candidate["memory_type"], candidate["category"])
+    apart: timedelta = abs(candidate["said_at"] - said_at)
+    return candidate["memory_type"] != "somatic" or apart <= timedelta(hours=figures.feeling_hours)
 
 
 def decide_on(

@@ -332,5 +332,5 @@ def test_make_knows_its_targets() -> None:
         ["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True
     ).stdout
 
-    for target in ("up", "down", "test", "test-models", "check", "faults", "bench-door"):
+    for target in ("up", "demo", "down", "test", "test-models", "check", "faults", "bench-door"):
         assert re.search(rf"^{target}\s+\S", said, re.M), target

@@ -14,6 +14,7 @@ from engine.extraction.feelings import Feels, Vader, feeling
         ("I'm really stressed and overwhelmed by work.", Feels.TENSE),
         ("I was heartbroken when my dog died.", Feels.SAD),
         ("I feel so lonely since she left.", Feels.SAD),
+        ("I can't stop crying.", Feels.SAD),
         ("I'm thrilled about my new flat!", Feels.JOYFUL),
         ("I can't wait, this is the best day ever!", Feels.JOYFUL),
         ("I'm grateful for my friends.", Feels.WARM),

@@ -97,6 +97,8 @@ FACTS = [
     # who and what is theirs
     ("I'm married.", "relationship", "married"),
     ("I got divorced last year.", "relationship", "divorced"),
+    ("So I'm dating Rui now.", "relationship", "dating Rui"),
+    ("I'm in a relationship.", "relationship", "in a relationship"),
     ("I have two kids.", "children", "two kids"),
     ("I have an older brother.", "siblings", "an older brother"),
     ("I'm an only child.", "siblings", "only child"),
@@ -151,6 +153,12 @@ DENIED = [
     ("I don't have a car.", "possession", "a car", "Sam does not have a car."),
     ("I don't have kids.", "children", "children", "Sam has no children."),
     ("I'm not married.", "relationship", "married", "Sam is not married."),
+    (
+        "I'm not going to Seville any more.",
+        "plan",
+        "go to Seville",
+        "Sam does not plan to go to Seville.",
+    ),
     ("I don't work at Google.", "employer", "Google", "Sam does not work at Google."),
     ("I'm not a doctor.", "job", "doctor", "Sam is not a doctor."),
     ("I don't speak Danish.", "language", "Danish", "Sam does not speak Danish."),
@@ -341,6 +349,7 @@ def test_the_same_thing_twice_is_stated_once() -> None:
         ("I'm vegan.", "I'm a vegetarian."),
         ("My favourite colour is blue.", "My favorite color is green."),
         ("I'm single.", "I got married!"),
+        ("I'm single.", "I'm dating Rui."),
     ],
 )
 def test_a_changed_fact_has_the_same_subject_and_attribute(old: str, new: str) -> None:

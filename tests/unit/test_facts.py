@@ -1,5 +1,6 @@
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,14 +33,20 @@ def test_a_value_that_returns_is_held_anew() -> None:
 
 
 def test_a_denial_closes_what_it_denies_and_nothing_else() -> None:
-    tea, coffee = fact("a", 0, "tea", "likes"), fact("b", 1, "coffee", "likes")
+    tea, green = fact("a", 0, "tea", "likes"), fact("b", 1, "green tea", "likes")
     no_tea = fact("c", 5, "Tea", "dislikes")
 
-    course = timeline([tea, coffee, no_tea])
+    course = timeline([tea, green, no_tea])
 
     assert course.ends == {"a": no_tea.since, "b": None, "c": None}
     assert course.contradicts == [("c", "a")]
-    assert course.extends == [("b", "a")]  # liking coffee too stands beside liking tea
+    assert course.extends == [("b", "a")]  # green tea is more of the same
+
+
+def test_values_that_have_nothing_in_common_do_not_extend_each_other() -> None:
+    course = timeline([fact("a", 0, "the tea", "likes"), fact("b", 1, "the rain", "likes")])
+
+    assert course.extends == []
 
 
 def test_no_longer_living_somewhere_ends_it_and_says_nothing_of_elsewhere() -> None:
@@ -69,6 +76,37 @@ def test_saying_it_again_is_saying_the_same_unless_it_was_denied_in_between() ->
     assert held_when_said(fact("x", 9, "Lisbon"), [lisbon, porto]) is None
     assert held_when_said(fact("x", 9, "Porto"), [lisbon, porto]) == porto
     assert held_when_said(fact("x", 9, "Porto"), []) is None
+
+
+def test_a_plan_is_called_off_in_fewer_words_than_it_was_made_in() -> None:
+    planned = fact("a", 0, "go to Seville with Inês next Saturday", "plan")
+    called_off = fact("b", 3, "go to Seville", "plan", polarity=False)
+
+    course = timeline([planned, called_off])
+
+    assert course.ends["a"] == called_off.since
+    assert course.contradicts == [("b", "a")]
+
+
+@pytest.mark.parametrize("other", ["go to Sevilla", "visit Mum", "go to Seville with Rui"])
+def test_another_plan_goes_on(other: str) -> None:
+    planned = fact("a", 0, other, "plan")
+    called_off = fact("b", 3, "go to Seville with Inês", "plan", polarity=False)
+
+    assert timeline([planned, called_off]).ends["a"] is None
+
+
+def test_what_is_no_plan_is_denied_in_its_own_words_only() -> None:
+    liked, disliked = fact("a", 0, "tea with milk", "likes"), fact("b", 3, "tea", "dislikes")
+
+    assert timeline([liked, disliked]).ends["a"] is None
+
+
+def test_who_is_dating_is_single_no_more() -> None:
+    single = fact("a", 0, "single", "relationship")
+    dating = fact("b", 3, "dating Rui", "relationship")
+
+    assert timeline([single, dating]).ends["a"] == dating.since
 
 
 some_facts = st.lists(

@@ -1,17 +1,62 @@
-from engine.night.themes import listed, shared_terms
+"""What episodes have in common: which of them, and in what words."""
+
+import pytest
+
+from engine.night.themes import is_about, listed, one_theme, shared_terms
+
+SHIFTS = [
+    "I'm so tired after the night shift.",
+    "Mostly night shifts, which is why my sleep is a disaster.",
+    "Night shift now. Wish me luck",
+]
 
 
-def test_what_most_texts_share_names_the_theme() -> None:
-    texts = [
-        "We glazed our bowls in the pottery class today.",
-        "Pottery class again: my glaze ran down the bowl.",
-        "I love the pottery class, the teacher showed us glazing.",
+def test_texts_that_are_only_alike_in_kind_are_no_theme() -> None:
+    near_in_meaning = [
+        "An adrenaline pen in the front pocket of my bag.",
+        "Twenty minutes in the wind with a bag of clay tools",
+        "Chapter one, page one, sore fingers.",
     ]
 
-    assert set(shared_terms(texts)) == {"class", "pottery", "glaze"} or shared_terms(texts)[:2] == [
-        "class",
-        "pottery",
-    ]
+    assert one_theme(near_in_meaning, least=3) == ([], [])
+
+
+def test_a_theme_takes_in_only_what_speaks_of_it() -> None:
+    texts = [SHIFTS[0], "Right, bed.", *SHIFTS[1:], "The phone just rang."]
+
+    assert one_theme(texts, least=3) == ([0, 2, 3], ["night shift"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "terms"),
+    [
+        (SHIFTS, ["night shift"]),
+        (
+            ["Rui sent a video about the F chord.", "The F chord is a dying fly.", "Three chords."],
+            ["F chord"],
+        ),
+        (["So Helena opened the kiln.", "Helena cried.", "Helena is my teacher."], ["Helena"]),
+        (["Tomatoes!", "I watered the tomatoes.", "A green tomato, at last."], ["tomatoes"]),
+        (
+            ["A pottery studio!", "My pottery class is full.", "Pottery class. I love it."],
+            ["pottery"],
+        ),
+    ],
+    ids=lambda value: value[0],
+)
+def test_a_theme_is_told_as_people_would_say_it(texts: list[str], terms: list[str]) -> None:
+    assert shared_terms(texts, least=3) == terms
+
+
+def test_what_somebody_did_names_nothing() -> None:
+    assert shared_terms(["Mr Anselmo died.", "My father died in May.", "The printer died."]) == []
+    assert shared_terms(["I went to bed.", "Bed!", "A bed of seeds."]) == ["bed"]
+
+
+def test_a_text_is_about_a_term_when_it_says_a_word_of_it() -> None:
+    assert is_about("The knee is the size of a melon.", "knee operation")
+    assert is_about("No more shifts!", "night shift")
+    assert not is_about("A quiet night.", "night shift")  # when, not what
 
 
 def test_texts_that_share_only_empty_words_have_no_theme() -> None:

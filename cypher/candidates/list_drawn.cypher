@@ -1,0 +1,31 @@
+// What became of the messages of a conversation that were said in some time, in their order.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $since            zoned datetime
+// $until            zoned datetime, not included
+//
+// Returns message, with `left_out`: why it, or part of it, was not drawn from; drawn: the memory type of
+// each candidate that was drawn from it, whatever has become of it since.
+CYPHER 25
+MATCH (message:Message)
+WHERE
+  message.tenant_id = $tenant_id AND
+  message.conversation_id = $conversation_id AND
+  $since <= message.said_at < $until
+RETURN
+  message {
+    .id,
+    .role,
+    .content,
+    .said_at,
+    left_out: coalesce(message.left_out, [])
+  } AS message,
+  COLLECT {
+    // A memory into which others merged is drawn from their messages too; its own has its time.
+    MATCH (drawn:Candidate|Memory)-[:DRAWN_FROM]->(message)
+    WHERE drawn.extracted_at IS NOT NULL AND drawn.said_at = message.said_at
+    RETURN drawn.memory_type
+    ORDER BY drawn.id
+  } AS drawn
+ORDER BY message.said_at, message.id

@@ -1,0 +1,49 @@
+"""Whether a candidate says again what a memory holds."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from engine.night.integrate import decide
+from engine.policy import Layer, worked_out
+
+MORNING = datetime(2026, 5, 8, 7, tzinfo=UTC)
+
+
+def candidate(candidate_id: str, memory_type: str, said_at: datetime) -> dict[str, Any]:
+    told = {
+        "id": candidate_id,
+        "memory_type": memory_type,
+        "category": None,
+        "about": "Sam",
+        "content": "{}",
+        "fact": None,
+        "said_at": said_at,
+        "embedding": [1.0, 0.0],
+    }
+    return {"candidate": told, "near": []}
+
+
+def became(memory_type: str, apart: timedelta) -> list[str | None]:
+    rows = [candidate("first", memory_type, MORNING), candidate("b", memory_type, MORNING + apart)]
+    return [decision.into for decision in decide(rows, {}, {}, worked_out(Layer()))]
+
+
+def test_the_same_words_of_feeling_at_another_time_are_another_feeling() -> None:
+    assert became("somatic", timedelta(hours=1)) == [None, "first"]
+    assert became("somatic", timedelta(hours=9)) == [None, None]
+
+
+def test_the_same_event_told_on_another_day_is_the_same() -> None:
+    assert became("episodic", timedelta(days=3)) == [None, "first"]
+
+
+def test_a_feeling_that_is_remembered_is_of_its_time_too() -> None:
+    row = candidate("now", "somatic", MORNING)
+    row["near"] = [
+        {"id": "then", "similarity": 1.0, "about": "Sam", "fact": None, "said_at": said_at}
+        for said_at in [MORNING - timedelta(days=2)]
+    ]
+
+    (decision,) = decide([row], {}, {}, worked_out(Layer()))
+
+    assert decision.into is None
