@@ -29,6 +29,7 @@ from api.personas import PersonaController
 from api.policy import PolicyController
 from api.runs import RunController
 from api.wire import Body, StrictRequest
+from engine.acknowledgments import open_acknowledger
 from engine.broker import open_broker
 from engine.clock import open_clock
 from engine.embedding import Embedder, claim_model, open_embedder
@@ -54,6 +55,7 @@ def create_app(settings: Settings | None = None) -> Door:
     graph = Graph.open(settings)
     redis = open_broker(settings)
     embedder = open_embedder(settings)
+    acknowledger = open_acknowledger(settings)
     keys = KeyRing(graph, seconds=settings.key_cache_seconds)
     clock = open_clock(settings, graph)
     jobs = Jobs(settings)
@@ -97,6 +99,7 @@ def create_app(settings: Settings | None = None) -> Door:
             "redis": Provide(lambda: redis, use_cache=True, sync_to_thread=False),
             "embedder": Provide(lambda: embedder, use_cache=True, sync_to_thread=False),
             "keys": Provide(lambda: keys, use_cache=True, sync_to_thread=False),
+            "acknowledger": Provide(lambda: acknowledger, use_cache=True, sync_to_thread=False),
             "jobs": Provide(lambda: jobs, use_cache=True, sync_to_thread=False),
             "clock": Provide(lambda: clock, use_cache=True, sync_to_thread=False),
             "caller": Provide(the_caller, sync_to_thread=False),

@@ -10,6 +10,7 @@ from litestar.status_codes import HTTP_200_OK
 from api.auth import only
 from api.errors import problems
 from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
+from engine.acknowledgments import Acknowledger
 from engine.clock import Clock
 from engine.flags import (
     FlagRules,
@@ -41,11 +42,14 @@ class FlagController(Controller):
         message_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        acknowledger: NamedDependency[Acknowledger],
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
     ) -> Flagged:
         """Flag a message as not worth remembering. One that is flagged already keeps its flag."""
-        return await flag_message(graph, caller, message_id, rules(settings), now=await clock.now())
+        return await flag_message(
+            graph, acknowledger, caller, message_id, rules(settings), now=await clock.now()
+        )
 
     @post(
         "/conversations/{conversation_id:str}/forget-range",
@@ -62,12 +66,14 @@ class FlagController(Controller):
         ],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        acknowledger: NamedDependency[Acknowledger],
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
     ) -> Flagged:
         """Flag a run of messages, from one to another. A longer one has to be confirmed."""
         return await flag_range(
             graph,
+            acknowledger,
             caller,
             conversation_id,
             first_id=data.first_message_id,
@@ -137,5 +143,6 @@ def rules(settings: Settings) -> FlagRules:
     return FlagRules(
         confirm_from=settings.range_confirm_min,
         undo_window=timedelta(seconds=settings.undo_window_seconds),
+        debounce=timedelta(seconds=settings.ack_debounce_seconds),
         factor=settings.minimize_factor,
     )

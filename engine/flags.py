@@ -6,9 +6,10 @@ leaves what was there before the first.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
+from engine.acknowledgments import Acknowledger
 from engine.conversations import EARLIEST, as_record, get_conversation
 from engine.errors import (
     ConfirmationNeeded,
@@ -18,7 +19,15 @@ from engine.errors import (
     UndoWindowOver,
 )
 from engine.graph import Graph, Row
-from engine.models import Caller, Flagged, Range, ReversalSource, new_id
+from engine.models import (
+    Acknowledgment,
+    Caller,
+    Flagged,
+    Range,
+    ReversalSource,
+    Tone,
+    new_id,
+)
 
 YOUNG = timedelta(hours=24)  # a single message older than this is only kept out of context
 
@@ -29,20 +38,29 @@ class FlagRules:
 
     confirm_from: int
     undo_window: timedelta
+    debounce: timedelta  # flags this close together share one acknowledgment
     factor: float
 
 
 async def flag_message(
-    graph: Graph, caller: Caller, message_id: str, rules: FlagRules, *, now: datetime
+    graph: Graph,
+    acknowledger: Acknowledger,
+    caller: Caller,
+    message_id: str,
+    rules: FlagRules,
+    *,
+    now: datetime,
 ) -> Flagged:
     """Flag one message. One that is flagged already keeps its flag."""
-    conversation_id = await conversation_of(graph, caller, message_id)
+    found = await find_message(graph, caller, message_id)
     act = {"id": new_id(), "is_range": False, "by": who(caller), "at": now}
-    return await flag(graph, caller, conversation_id, [message_id], act, rules)
+    ack = await to_say(acknowledger, found["persona"], [found["content"]], act, rules)
+    return await flag(graph, caller, found["conversation_id"], [message_id], act, ack, rules)
 
 
 async def flag_range(
     graph: Graph,
+    acknowledger: Acknowledger,
     caller: Caller,
     conversation_id: str,
     *,
@@ -63,11 +81,25 @@ async def flag_range(
     )
     if not found:
         raise Invalid("The first and the last message have to be of this conversation.")
-    message_ids = found[0]["message_ids"]
-    if len(message_ids) >= rules.confirm_from and not confirmed:
-        raise ConfirmationNeeded(len(message_ids))
+    (run,) = found
+    if len(run["message_ids"]) >= rules.confirm_from and not confirmed:
+        raise ConfirmationNeeded(len(run["message_ids"]))
     act = {"id": new_id(), "is_range": True, "by": who(caller), "at": now}
-    return await flag(graph, caller, conversation_id, message_ids, act, rules)
+    ack = await to_say(acknowledger, run["persona"], run["contents"], act, rules)
+    return await flag(graph, caller, conversation_id, run["message_ids"], act, ack, rules)
+
+
+async def to_say(
+    acknowledger: Acknowledger, persona: Row, about: Sequence[str], act: Row, rules: FlagRules
+) -> Row:
+    """What the persona may say to it; whether for one or for several is decided with the flag."""
+    told = await acknowledger.phrases(Tone(persona["tone"]), persona["name"], about, act["id"])
+    return {
+        "id": act["id"],
+        "persona_id": persona["id"],
+        "since": act["at"] - rules.debounce,
+        **asdict(told),
+    }
 
 
 async def flag(
@@ -76,6 +108,7 @@ async def flag(
     conversation_id: str,
     message_ids: Sequence[str],
     act: Row,
+    ack: Row,
     rules: FlagRules,
 ) -> Flagged:
     rows = await graph.write(
@@ -87,6 +120,7 @@ async def flag(
         young_after=act["at"] - YOUNG,
         factor=rules.factor,
         event={"id": act["id"], "action": "flagged"},
+        ack=ack,
     )
     changed = [row["message_id"] for row in rows if row["flag"]["act"] == act["id"]]
     return as_flagged(rows, changed, act["id"] if act["is_range"] and changed else None)
@@ -102,8 +136,8 @@ async def undo_message(
     now: datetime,
 ) -> Flagged:
     """Take back the flag of one message."""
-    conversation_id = await conversation_of(graph, caller, message_id)
-    return await undo(graph, caller, conversation_id, [message_id], source, rules, now)
+    found = await find_message(graph, caller, message_id)
+    return await undo(graph, caller, found["conversation_id"], [message_id], source, rules, now)
 
 
 async def undo_range(
@@ -170,7 +204,7 @@ async def get_range(graph: Graph, caller: Caller, range_id: str) -> Range:
     )
 
 
-async def conversation_of(graph: Graph, caller: Caller, message_id: str) -> str:
+async def find_message(graph: Graph, caller: Caller, message_id: str) -> Row:
     """Where a message was said, for those who may know of it."""
     found = await graph.read(
         "flags/find_message",
@@ -180,7 +214,7 @@ async def conversation_of(graph: Graph, caller: Caller, message_id: str) -> str:
     )
     if not found:
         raise MessageNotFound(message_id)
-    return str(found[0]["conversation_id"])
+    return found[0]
 
 
 def who(caller: Caller) -> str:
@@ -189,12 +223,14 @@ def who(caller: Caller) -> str:
 
 
 def as_flagged(rows: Sequence[Row], changed: list[str], range_id: str | None) -> Flagged:
-    told = rows[0] if rows else {"candidates": 0, "memories": 0, "links": 0}
+    told: Row = rows[0] if rows else {"candidate_ids": [], "memory_ids": [], "links": 0}
+    said = told.get("acknowledgment")
     return Flagged(
         range_id=range_id,
         records={row["message_id"]: as_record(row["flag"]) for row in rows},
         changed=changed,
-        candidates=told["candidates"],
-        memories=told["memories"],
+        candidate_ids=sorted(told["candidate_ids"]),
+        memory_ids=sorted(told["memory_ids"]),
         links=told["links"],
+        acknowledgment=Acknowledgment(said.pop("id"), **said) if said else None,
     )

@@ -185,15 +185,27 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Acknowledgment:
+    """What the persona says to it; one for all flags of a burst."""
+
+    acknowledgment_id: str
+    persona_id: str
+    text: str
+    plural: bool
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Flagged:
     """What a flag, or taking one back, came to."""
 
     range_id: str | None
     records: dict[str, Deprioritization]  # by message
     changed: list[str]  # ids of the messages that this call has changed
-    candidates: int
-    memories: int
-    links: int
+    candidate_ids: list[str]  # suppressed, or pending again
+    memory_ids: list[str]  # turned down, or up again
+    links: int  # how many went with them
+    acknowledgment: Acknowledgment | None = None
 
 
 @dataclass(frozen=True, slots=True)

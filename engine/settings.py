@@ -67,6 +67,10 @@ class Settings(BaseSettings):
     # "Forget This".
     range_confirm_min: int = Field(default=3, ge=1)  # from so many messages on, a range is asked of
     undo_window_seconds: float = Field(default=7.0, ge=6, le=8)  # how long the chat offers undo
+    ack_debounce_seconds: float = Field(default=30.0, ge=0)  # flags this close share one answer
+    acknowledger: Literal["templates", "llm"] = "templates"  # who phrases it
+    ack_seconds: float = Field(default=1.5, gt=0)  # then the template stands in for the LLM
+    badge_visibility: Literal["flagger", "conversation"] = "flagger"  # who sees what was flagged
     minimize_factor: float = Field(default=0.2, ge=0, lt=1)  # what one flag leaves of a weight
 
     # Jobs.

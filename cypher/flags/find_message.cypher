@@ -1,10 +1,11 @@
-// Which conversation a message belongs to, as far as the caller may know of it.
+// Where a message was said, what it says and to whom, as far as the caller may know of it.
 //
 // $tenant_id   string
 // $message_id  string
 // $user_id     string or null: with a user, only inside an instance they are a member of
 //
-// Returns conversation_id; nothing when there is none for this caller.
+// Returns conversation_id; content; persona, a map {id, name, tone}. Nothing when there is none for this
+// caller.
 CYPHER 25
 MATCH (message:Message {tenant_id: $tenant_id, id: $message_id})
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: message.conversation_id})
@@ -14,4 +15,8 @@ WHERE
     (:User {tenant_id: $tenant_id, id: $user_id})
       -[:MEMBER_OF]->(:Instance)-[:HOLDS]->(conversation)
   }
-RETURN conversation.id AS conversation_id
+MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
+RETURN
+  conversation.id AS conversation_id,
+  message.content AS content,
+  persona {.id, .name, .tone} AS persona

@@ -9,9 +9,12 @@
 // $young_after      zoned datetime: what was said later is young
 // $factor           float: what one act leaves of a memory's weight
 // $event            map {id, action}
+// $ack              map {id, persona_id, single, several, range, since}: what the persona may say; an
+//                   acknowledgment given since then becomes the plural one instead
 //
-// Returns message_id, flag, for each message that was found, in the order given; candidates, memories,
-// links: how many were touched by this call.
+// Returns message_id, flag, for each message that was found, in the order given; candidate_ids,
+// memory_ids: what was touched by this call; links: how many; acknowledgment: a map, or null when
+// nothing new was flagged.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 // One at a time in a conversation, so that overlapping ranges come out as if one had been first.
@@ -69,7 +72,7 @@ CALL (fresh) {
       CASE WHEN is_memory THEN null ELSE coalesce(item.deprioritized_at, $act.at) END
   RETURN
     collect(CASE WHEN is_memory THEN item END) AS memories,
-    sum(CASE WHEN state = 'pending' THEN 1 ELSE 0 END) AS candidates
+    collect(CASE WHEN state = 'pending' THEN item.id END) AS candidate_ids
 }
 CALL (memories) {
   UNWIND memories AS memory
@@ -89,8 +92,44 @@ CALL (memories) {
   SET link.weight_modifier = memory.weight_modifier
   RETURN count(link) AS links
 }
-CALL (conversation, fresh) {
-  WITH conversation, fresh
+OPTIONAL MATCH (given:Acknowledgment {tenant_id: $tenant_id, id: conversation.acknowledgment_id})
+WHERE given.withdrawn_at IS NULL AND given.last_at >= $ack.since
+CALL (conversation, fresh, given) {
+  WITH conversation, fresh, given
+  WHERE fresh <> [] AND given IS NULL
+  CREATE
+    (made:Acknowledgment {
+      tenant_id: $tenant_id,
+      id: $ack.id,
+      conversation_id: $conversation_id,
+      persona_id: $ack.persona_id,
+      text: CASE WHEN size(fresh) > 1 THEN $ack.range ELSE $ack.single END,
+      plural: size(fresh) > 1,
+      made_at: $act.at,
+      last_at: $act.at
+    })
+  SET conversation.acknowledgment_id = $ack.id
+  RETURN made AS said
+  UNION
+  WITH fresh, given
+  WHERE fresh <> [] AND given IS NOT NULL
+  SET
+    given.text = $ack.several,
+    given.plural = true,
+    given.last_at = $act.at
+  RETURN given AS said
+  UNION
+  WITH fresh
+  WHERE fresh = []
+  RETURN null AS said
+}
+CALL (fresh, said) {
+  UNWIND fresh AS message
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
+  SET flag.acknowledgment_id = said.id
+}
+CALL (conversation, fresh, said) {
+  WITH conversation, fresh, said
   WHERE fresh <> []
   SET conversation.events = coalesce(conversation.events, 0) + 1
   CREATE
@@ -103,6 +142,7 @@ CALL (conversation, fresh) {
       by: $act.by,
       at: $act.at,
       range_id: CASE WHEN $act.is_range THEN $act.id END,
+      acknowledgment_id: said.id,
       message_ids: [message IN fresh | message.id]
     })
   FOREACH (message IN fresh | CREATE (event)-[:ABOUT]->(message))
@@ -119,7 +159,7 @@ CALL (conversation, fresh) {
   )
   RETURN count(*) AS written
 }
-CALL (memories, candidates, fresh) {
+CALL () {
   UNWIND range(0, size($message_ids) - 1) AS place
   MATCH
     (message:Message {
@@ -130,5 +170,11 @@ CALL (memories, candidates, fresh) {
   MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
   RETURN message.id AS message_id, flag {.*} AS flag, place
 }
-RETURN message_id, flag, candidates, size(memories) AS memories, links
+RETURN
+  message_id,
+  flag,
+  candidate_ids,
+  [memory IN memories | memory.id] AS memory_ids,
+  links,
+  said {.id, .persona_id, .text, .plural, .made_at} AS acknowledgment
 ORDER BY place

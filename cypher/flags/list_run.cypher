@@ -5,7 +5,8 @@
 // $first_id         string
 // $last_id          string
 //
-// Returns message_ids; nothing when one of the two is not in this conversation.
+// Returns message_ids; contents; persona, a map {id, name, tone}: whom the first was said to. Nothing
+// when one of the two is not in this conversation.
 CYPHER 25
 MATCH (one:Message {tenant_id: $tenant_id, id: $first_id, conversation_id: $conversation_id})
 MATCH (other:Message {tenant_id: $tenant_id, id: $last_id, conversation_id: $conversation_id})
@@ -19,4 +20,9 @@ WHERE
   first.said_at <= message.said_at <= last.said_at
 WITH message
 ORDER BY message.said_at, message.id
-RETURN collect(message.id) AS message_ids
+WITH
+  collect(message.id) AS message_ids,
+  collect(message.content) AS contents,
+  collect(message.persona_id)[0] AS persona_id
+MATCH (persona:Persona {tenant_id: $tenant_id, id: persona_id})
+RETURN message_ids, contents, persona {.id, .name, .tone} AS persona

@@ -9,9 +9,10 @@
 // $factor           float: what one act leaves of a memory's weight
 // $event            map {id, action}
 //
-// Returns message_id, flag, for each message that was ever flagged, in the order given; candidates,
-// memories, links: how many were touched by this call; late: ids of messages flagged too long ago, in
-// which case nothing was taken back.
+// Returns message_id, flag, for each message that was ever flagged, in the order given; candidate_ids,
+// memory_ids: what was touched by this call; links: how many; late: ids of messages flagged too long
+// ago, in which case nothing was taken back. An acknowledgment all of whose flags are taken back is
+// withdrawn.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 SET conversation.lock = true
@@ -61,7 +62,7 @@ CALL (held) {
       END
   RETURN
     collect(CASE WHEN is_memory THEN item END) AS memories,
-    sum(CASE WHEN state = 'suppressed' AND NOT still THEN 1 ELSE 0 END) AS candidates
+    collect(CASE WHEN state = 'suppressed' AND NOT still THEN item.id END) AS candidate_ids
 }
 CALL (memories) {
   UNWIND memories AS memory
@@ -82,6 +83,17 @@ CALL (memories) {
     (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
   SET link.weight_modifier = memory.weight_modifier
   RETURN count(link) AS links
+}
+CALL (held) {
+  UNWIND held AS it
+  WITH DISTINCT it.flag.acknowledgment_id AS id
+  MATCH (said:Acknowledgment {tenant_id: $tenant_id, id: id})
+  WHERE
+    NOT EXISTS {
+      MATCH (flag:Flag {tenant_id: $tenant_id, acknowledgment_id: id})
+      WHERE flag.reversed_at IS NULL
+    }
+  SET said.withdrawn_at = $act.at
 }
 CALL (conversation, held) {
   WITH conversation, held
@@ -115,5 +127,11 @@ CALL () {
   MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
   RETURN message.id AS message_id, flag {.*} AS flag, place
 }
-RETURN message_id, flag, candidates, size(memories) AS memories, links, late
+RETURN
+  message_id,
+  flag,
+  candidate_ids,
+  [memory IN memories | memory.id] AS memory_ids,
+  links,
+  late
 ORDER BY place

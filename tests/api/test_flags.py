@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.models import CandidateState, LinkType, Role
+from engine.acknowledgments import TEMPLATES
+from engine.models import CandidateState, LinkType, Role, Tone
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 
@@ -121,7 +122,7 @@ async def test_flagging_twice_is_flagging_once(life: Life, chat: httpx.AsyncClie
     again = await forget(chat, one)
     ranged = (await forget_range(chat, one, two)).json()
 
-    assert (again["changed"], again["candidates"]) == ([], 0)
+    assert (again["changed"], again["candidate_ids"]) == ([], [])
     assert (await records(chat))[one] == before
     assert ranged["changed"] == [two]
 
@@ -177,7 +178,7 @@ async def test_a_suppressed_candidate_is_passed_over_kept_and_can_be_restored(
     again = await admin.post(f"/api/candidates/{candidate.candidate_id}/restore")
     await life.night(ago(-DAY))
 
-    assert told["candidates"] == 1
+    assert told["candidate_ids"] == [candidate.candidate_id]
     assert night.stages[0].did == {"passed_over": 1}
     assert night.stages[0].could_not == {"suppressed": 1}
     assert (kept.candidate_id, kept.deprioritized) == (candidate.candidate_id, True)
@@ -258,7 +259,7 @@ async def test_memories_and_their_outgoing_links_are_turned_down_and_nothing_is_
     }
     assert (await life.memory(one)).weight_modifier == 0.2
     assert (await life.memory(two)).weight_modifier == 1.0
-    assert (told["memories"], told["links"]) == (1, 2)
+    assert (told["memory_ids"], told["links"]) == ([one], 2)
     after = await life.everything()
     assert {key for key in after if " " in key and not key.startswith("[")} >= {
         key for key in before if " " in key and not key.startswith("[")
@@ -273,11 +274,13 @@ def comparable(everything: dict[str, Any]) -> dict[str, Any]:
     return {
         key: {name: it for name, it in value.items() if name not in NOTES}
         for key, value in everything.items()
-        if not any(word in key for word in ("Flag", "FLAGS", "Event", "ABOUT", "Range"))
+        if not any(
+            word in key for word in ("Flag", "FLAGS", "Event", "ABOUT", "Range", "Acknowledgment")
+        )
     }
 
 
-NOTES = ("flagged", "flag_id", "events")
+NOTES = ("flagged", "flag_id", "events", "acknowledgment_id")
 
 
 @pytest.mark.spec("UNDO-03")
@@ -381,3 +384,72 @@ async def test_who_cannot_see_the_instance_cannot_flag_in_it(
 
     assert [answer.status_code for answer in answers] == [404] * 6
     assert await life.everything() == before
+
+
+async def acknowledged(life: Life) -> list[dict[str, Any]]:
+    return await life.ask(
+        """
+        MATCH (a:Acknowledgment {tenant_id: $t})
+        RETURN a.text AS text, a.plural AS plural, a.withdrawn_at IS NOT NULL AS withdrawn"""
+    )
+
+
+@pytest.mark.spec("ACK-02", "ACK-03")
+async def test_flags_of_a_burst_share_one_acknowledgment_that_turns_plural(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    one, two, three = await life.say("red house", "green tree", "blue gate", at=ago(HOUR))
+
+    first = (await forget(chat, one))["acknowledgment"]
+    again = (await forget(chat, one))["acknowledgment"]
+    second = (await forget(chat, two))["acknowledgment"]
+    undone = await take_back(chat, two)
+    await life.ask(
+        "MATCH (a:Acknowledgment {tenant_id: $t}) SET a.last_at = a.last_at - duration('PT31S')"
+    )
+    later = (await forget(chat, three))["acknowledgment"]
+
+    assert (first["plural"], first["persona_id"]) == (False, "ada")
+    assert first["text"] in TEMPLATES[Tone.WARM]["single"]
+    assert again is None
+    assert second["acknowledgment_id"] == first["acknowledgment_id"]
+    assert second["text"] in TEMPLATES[Tone.WARM]["several"]
+    assert undone["acknowledgment"] is None
+    assert later["acknowledgment_id"] != first["acknowledgment_id"]
+    assert len(await acknowledged(life)) == 2
+
+
+@pytest.mark.spec("ACK-01", "UNDO-05")
+async def test_a_range_is_acknowledged_in_one_and_what_is_undone_is_withdrawn(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    said = await life.say("red house", "green tree", "blue gate", "black cat", at=ago(HOUR))
+
+    told = (await forget_range(chat, said[0], said[2])).json()
+    part = await chat.post(f"/api/ranges/{told['range_id']}/undo", json={"message_ids": said[:2]})
+    half = await acknowledged(life)
+    whole = await chat.post(f"/api/ranges/{told['range_id']}/undo", json={})
+
+    assert told["acknowledgment"]["text"] in TEMPLATES[Tone.WARM]["range"]
+    assert (part.json()["acknowledgment"], whole.json()["acknowledgment"]) == (None, None)
+    assert [it["withdrawn"] for it in half] == [False]
+    assert [it["withdrawn"] for it in await acknowledged(life)] == [True]
+    fresh = (await forget(chat, said[3]))["acknowledgment"]  # the withdrawn one is not gone on with
+    assert fresh["plural"] is False
+
+
+@pytest.mark.spec("ACK-05")
+async def test_acknowledgments_are_neither_messages_nor_memories(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    said = await life.say("red house", "green tree", "blue gate", at=ago(3 * DAY))
+    text = (await forget(chat, said[0]))["acknowledgment"]["text"]
+    ranged = (await forget_range(chat, said[0], said[2])).json()
+    await life.night(ago(DAY))
+
+    listed = (await chat.get("/api/conversations/monday/messages")).json()["items"]
+    assert [it["message_id"] for it in listed] == said
+    range_ = (await chat.get(f"/api/ranges/{ranged['range_id']}")).json()
+    assert range_["message_ids"] == said
+    everything = await life.ask("MATCH (n:Candidate|Memory {tenant_id: $t}) RETURN n.text AS text")
+    assert not any(text in it["text"] for it in everything)
