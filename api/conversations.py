@@ -1,10 +1,15 @@
 """/api/conversations and what is said in them"""
 
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Annotated
 
+import msgspec
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
-from litestar.params import QueryParameter
+from litestar.params import HeaderParameter, QueryParameter
+from litestar.response import ServerSentEvent, ServerSentEventMessage
+from redis.asyncio import Redis
 
 from api.auth import only
 from api.errors import problems
@@ -17,10 +22,12 @@ from engine.conversations import (
     list_messages,
     record_messages,
 )
-from engine.errors import Forbidden
+from engine.errors import Forbidden, NotFound
+from engine.events import Event, last_place, listen
 from engine.graph import Graph
 from engine.jobs import Jobs
 from engine.models import Caller, Conversation, Message, Page, Role, Speaker, new_id
+from engine.settings import Settings
 
 WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
 
@@ -38,6 +45,17 @@ SAID = {
 def speaks_as_self(given: NewMessage, caller: Caller) -> bool:
     """Whether a person puts words into their own mouth only."""
     return given.role is Speaker.USER and given.user_id in (None, caller.user_id)
+
+
+async def stream(events: AsyncIterator[Event | None]) -> AsyncIterator[ServerSentEventMessage]:
+    """Events as the wire has them. It ends when the caller may no longer see the conversation."""
+    with contextlib.suppress(NotFound):
+        async for event in events:
+            if event is None:
+                yield ServerSentEventMessage(comment="still here")
+            else:
+                told = msgspec.json.encode(event).decode()
+                yield ServerSentEventMessage(data=told, event=event.action, id=event.place)
 
 
 class ConversationController(Controller):
@@ -132,8 +150,54 @@ class ConversationController(Controller):
         conversation_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        settings: NamedDependency[Settings],
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Message]:
         """What was said, in the order of when it was said."""
-        return await list_messages(graph, caller, conversation_id, cursor=cursor, limit=limit)
+        return await list_messages(
+            graph,
+            caller,
+            conversation_id,
+            cursor=cursor,
+            limit=limit,
+            badges_for_all=settings.badge_visibility == "conversation",
+        )
+
+    @get(
+        "/{conversation_id:str}/events",
+        operation_id="listen_to_events",
+        responses=problems(404),
+    )
+    async def events(
+        self,
+        conversation_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        redis: NamedDependency[Redis],
+        settings: NamedDependency[Settings],
+        last_event_id: Annotated[
+            str | None,
+            HeaderParameter(
+                name="Last-Event-ID",
+                max_length=20,
+                description="Of the last event that was received; a browser sends it by itself.",
+            ),
+        ] = None,
+    ) -> ServerSentEvent:
+        """What happens in a conversation, as it happens: flags set and taken back, and by whom.
+
+        Server-sent events. From now on, or from the one after `Last-Event-ID`.
+        """
+        after = await last_place(graph, caller, conversation_id)
+        if last_event_id and last_event_id.isdecimal():
+            after = min(after, int(last_event_id))
+        heard = listen(
+            graph,
+            redis,
+            caller,
+            conversation_id,
+            after=after,
+            badges_for_all=settings.badge_visibility == "conversation",
+        )
+        return ServerSentEvent(stream(heard))

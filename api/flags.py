@@ -6,12 +6,14 @@ from typing import Annotated
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
 from litestar.status_codes import HTTP_200_OK
+from redis.asyncio import Redis
 
 from api.auth import only
 from api.errors import problems
 from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
 from engine.acknowledgments import Acknowledger
 from engine.clock import Clock
+from engine.events import ring
 from engine.flags import (
     FlagRules,
     flag_message,
@@ -45,11 +47,13 @@ class FlagController(Controller):
         acknowledger: NamedDependency[Acknowledger],
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
+        redis: NamedDependency[Redis],
     ) -> Flagged:
         """Flag a message as not worth remembering. One that is flagged already keeps its flag."""
-        return await flag_message(
+        done = await flag_message(
             graph, acknowledger, caller, message_id, rules(settings), now=await clock.now()
         )
+        return await told(done, redis, caller)
 
     @post(
         "/conversations/{conversation_id:str}/forget-range",
@@ -69,9 +73,10 @@ class FlagController(Controller):
         acknowledger: NamedDependency[Acknowledger],
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
+        redis: NamedDependency[Redis],
     ) -> Flagged:
         """Flag a run of messages, from one to another. A longer one has to be confirmed."""
-        return await flag_range(
+        done = await flag_range(
             graph,
             acknowledger,
             caller,
@@ -82,6 +87,7 @@ class FlagController(Controller):
             rules=rules(settings),
             now=await clock.now(),
         )
+        return await told(done, redis, caller)
 
     @post(
         "/messages/{message_id:str}/undo",
@@ -98,11 +104,13 @@ class FlagController(Controller):
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
+        redis: NamedDependency[Redis],
     ) -> Flagged:
         """Take back the flag of a message: at once in the chat, or later in the Memory Manager."""
-        return await undo_message(
+        done = await undo_message(
             graph, caller, message_id, data.source, rules(settings), now=await clock.now()
         )
+        return await told(done, redis, caller)
 
     @get("/ranges/{range_id:str}", operation_id="get_range", responses=problems(404))
     async def one(
@@ -126,9 +134,10 @@ class FlagController(Controller):
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
+        redis: NamedDependency[Redis],
     ) -> Flagged:
         """Take back the flags of a range, or of part of it."""
-        return await undo_range(
+        done = await undo_range(
             graph,
             caller,
             range_id,
@@ -137,6 +146,14 @@ class FlagController(Controller):
             message_ids=data.message_ids,
             now=await clock.now(),
         )
+        return await told(done, redis, caller)
+
+
+async def told(done: Flagged, redis: Redis, caller: Caller) -> Flagged:
+    """What was done, once other open devices have been told that there is something new."""
+    if done.changed:
+        await ring(redis, caller.tenant_id, done.conversation_id)
+    return done
 
 
 def rules(settings: Settings) -> FlagRules:

@@ -14,7 +14,15 @@ from engine.errors import (
 from engine.extraction import fingerprint
 from engine.graph import Graph, Row
 from engine.instances import get_instance
-from engine.models import Caller, Conversation, Deprioritization, Message, Page, Speaker
+from engine.models import (
+    Caller,
+    Conversation,
+    Deprioritization,
+    Message,
+    Page,
+    Role,
+    Speaker,
+)
 from engine.paging import after, page
 
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before everything anybody said
@@ -47,6 +55,12 @@ async def add_conversation(
 
 
 async def get_conversation(graph: Graph, caller: Caller, conversation_id: str) -> Conversation:
+    found = await find_conversation(graph, caller, conversation_id)
+    return Conversation(**found["conversation"])
+
+
+async def find_conversation(graph: Graph, caller: Caller, conversation_id: str) -> Row:
+    """A conversation as it is kept, for those who may know of it."""
     found = await graph.read(
         "conversations/get_conversation",
         tenant_id=caller.tenant_id,
@@ -55,7 +69,7 @@ async def get_conversation(graph: Graph, caller: Caller, conversation_id: str) -
     )
     if not found:
         raise ConversationNotFound(conversation_id)
-    return Conversation(**found[0]["conversation"])
+    return found[0]
 
 
 async def list_conversations(
@@ -99,7 +113,10 @@ async def record_messages(
             raise ConversationNotFound(conversation_id)
         stored = [as_message(row) for row in rows]
         for kept, given in zip(stored, messages, strict=True):
-            if replace(kept, deprioritization=given.deprioritization) != given:
+            as_given = replace(
+                kept, deprioritization=given.deprioritization, can_forget=given.can_forget
+            )
+            if as_given != given:
                 raise IdTaken("message", given.message_id)
         return stored
 
@@ -114,10 +131,21 @@ async def record_messages(
 
 
 async def list_messages(
-    graph: Graph, caller: Caller, conversation_id: str, *, cursor: str | None = None, limit: int
+    graph: Graph,
+    caller: Caller,
+    conversation_id: str,
+    *,
+    cursor: str | None = None,
+    limit: int,
+    badges_for_all: bool = True,
 ) -> Page[Message]:
-    """What was said, in the order of when it was said, whenever it arrived."""
-    await get_conversation(graph, caller, conversation_id)
+    """What was said, in the order of when it was said, whenever it arrived.
+
+    Unless badges are for all, a person sees only the flags they have set themself, but for the
+    admins of the instance.
+    """
+    seen = await find_conversation(graph, caller, conversation_id)
+    sees_all = badges_for_all or caller.sees_as is None or seen["is_admin"]
     said_at, _, message_id = after(cursor).partition("|")
     try:
         last = datetime.fromisoformat(said_at) if said_at else EARLIEST
@@ -131,7 +159,7 @@ async def list_messages(
         after_id=message_id,
         limit=limit + 1,
     )
-    found = [as_message(row) for row in rows]
+    found = [as_seen(as_message(row), caller, sees_all=sees_all) for row in rows]
     return page(
         found, limit, lambda message: f"{message.timestamp.isoformat()}|{message.message_id}"
     )
@@ -149,6 +177,17 @@ def as_stored(message: Message) -> Row:
         "reply_to": message.reply_to,
         "fingerprint": fingerprint(message.content),
     }
+
+
+def as_seen(message: Message, caller: Caller, *, sees_all: bool) -> Message:
+    """A message as the caller may see it: whose flags, and whether they may set one."""
+    record = message.deprioritization
+    shown = sees_all or record.flagged_by == caller.user_id
+    return replace(
+        message,
+        deprioritization=record if shown else Deprioritization(),
+        can_forget=caller.role is not Role.ANALYST and not (shown and record.is_flagged),
+    )
 
 
 def as_record(flag: Row | None) -> Deprioritization:

@@ -123,7 +123,8 @@ async def flag(
         ack=ack,
     )
     changed = [row["message_id"] for row in rows if row["flag"]["act"] == act["id"]]
-    return as_flagged(rows, changed, act["id"] if act["is_range"] and changed else None)
+    range_id = act["id"] if act["is_range"] and changed else None
+    return as_flagged(conversation_id, rows, changed, range_id)
 
 
 async def undo_message(
@@ -183,7 +184,7 @@ async def undo(
     if rows and rows[0]["late"]:
         raise UndoWindowOver
     changed = [row["message_id"] for row in rows if row["flag"].get("reversed_at") == now]
-    return as_flagged(rows, changed, None)
+    return as_flagged(conversation_id, rows, changed, None)
 
 
 async def get_range(graph: Graph, caller: Caller, range_id: str) -> Range:
@@ -222,10 +223,13 @@ def who(caller: Caller) -> str:
     return caller.user_id or f"key:{caller.key_id}"
 
 
-def as_flagged(rows: Sequence[Row], changed: list[str], range_id: str | None) -> Flagged:
+def as_flagged(
+    conversation_id: str, rows: Sequence[Row], changed: list[str], range_id: str | None
+) -> Flagged:
     told: Row = rows[0] if rows else {"candidate_ids": [], "memory_ids": [], "links": 0}
     said = told.get("acknowledgment")
     return Flagged(
+        conversation_id=conversation_id,
         range_id=range_id,
         records={row["message_id"]: as_record(row["flag"]) for row in rows},
         changed=changed,

@@ -199,6 +199,7 @@ class Acknowledgment:
 class Flagged:
     """What a flag, or taking one back, came to."""
 
+    conversation_id: str
     range_id: str | None
     records: dict[str, Deprioritization]  # by message
     changed: list[str]  # ids of the messages that this call has changed
@@ -222,6 +223,7 @@ class Message:
     speaker: str | None = None
     reply_to: str | None = None
     deprioritization: Deprioritization = Deprioritization()
+    can_forget: bool = True  # whether whoever asked may flag it
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@
 // $conversation_id  string
 // $user_id          string or null: with a user, only inside an instance they are a member of
 //
-// Returns conversation; nothing when there is none for this caller.
+// Returns conversation; is_admin: whether the user is an admin of its instance. Nothing when there is
+// none for this caller.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 WHERE
@@ -20,4 +21,8 @@ RETURN
     .persona_ids,
     .title,
     .started_at
-  } AS conversation
+  } AS conversation,
+  EXISTS {
+    (:User {tenant_id: $tenant_id, id: $user_id})
+      -[:MEMBER_OF {role: 'admin'}]->(:Instance)-[:HOLDS]->(conversation)
+  } AS is_admin

@@ -92,7 +92,8 @@ async def test_a_message_comes_back_in_its_published_shape(
 
     kept = (await admin.post(monday, json={"messages": [sent]})).json()
 
-    assert kept == [{**sent, "conversation_id": "monday", "deprioritization": UNFLAGGED}]
+    beside = {"conversation_id": "monday", "deprioritization": UNFLAGGED, "can_forget": True}
+    assert kept == [{**sent, **beside}]
     assert await transcript(admin, monday) == kept
 
 

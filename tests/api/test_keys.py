@@ -196,6 +196,7 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("POST", "/api/conversations/c/forget-range", {}, WRITERS),
     ("POST", "/api/messages/m/undo", {}, WRITERS),
     ("GET", "/api/ranges/r", None, set(Role)),
+    ("GET", "/api/conversations/c/events", None, set(Role)),
     ("POST", "/api/ranges/r/undo", {}, WRITERS),
     ("POST", "/api/candidates/c/restore", None, {Role.RUNTIME, Role.ADMIN}),
     ("GET", "/api/personas/p/memories", None, set(Role) - {Role.USER}),

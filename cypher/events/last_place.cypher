@@ -1,0 +1,9 @@
+// How many events a conversation has had.
+//
+// $tenant_id        string
+// $conversation_id  string
+//
+// Returns place.
+CYPHER 25
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+RETURN coalesce(conversation.events, 0) AS place
