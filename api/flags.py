@@ -1,10 +1,13 @@
 """«Forget This»: /api/messages/{id}/forget, ranges, and taking it back"""
 
+import contextlib
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Annotated
 
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
+from litestar.params import QueryParameter
 from litestar.status_codes import HTTP_200_OK
 from redis.asyncio import Redis
 
@@ -25,6 +28,11 @@ from engine.flags import (
 from engine.graph import Graph
 from engine.models import Caller, Flagged, Range, Role
 from engine.settings import Settings
+
+Preview = Annotated[
+    bool,
+    QueryParameter(description="Tell exactly what would be touched, and touch nothing."),
+]
 
 PEOPLE = only(Role.RUNTIME, Role.USER, Role.ADMIN)
 
@@ -48,12 +56,14 @@ class FlagController(Controller):
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
+        preview: Preview = False,
     ) -> Flagged:
         """Flag a message as not worth remembering. One that is flagged already keeps its flag."""
-        done = await flag_message(
-            graph, acknowledger, caller, message_id, rules(settings), now=await clock.now()
-        )
-        return await told(done, redis, caller)
+        async with perhaps(graph, preview) as there:
+            done = await flag_message(
+                there, acknowledger, caller, message_id, rules(settings), now=await clock.now()
+            )
+        return await told(done, redis, caller, preview)
 
     @post(
         "/conversations/{conversation_id:str}/forget-range",
@@ -74,20 +84,22 @@ class FlagController(Controller):
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
+        preview: Preview = False,
     ) -> Flagged:
         """Flag a run of messages, from one to another. A longer one has to be confirmed."""
-        done = await flag_range(
-            graph,
-            acknowledger,
-            caller,
-            conversation_id,
-            first_id=data.first_message_id,
-            last_id=data.last_message_id,
-            confirmed=data.confirmed,
-            rules=rules(settings),
-            now=await clock.now(),
-        )
-        return await told(done, redis, caller)
+        async with perhaps(graph, preview) as there:
+            done = await flag_range(
+                there,
+                acknowledger,
+                caller,
+                conversation_id,
+                first_id=data.first_message_id,
+                last_id=data.last_message_id,
+                confirmed=data.confirmed,
+                rules=rules(settings),
+                now=await clock.now(),
+            )
+        return await told(done, redis, caller, preview)
 
     @post(
         "/messages/{message_id:str}/undo",
@@ -105,12 +117,14 @@ class FlagController(Controller):
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
+        preview: Preview = False,
     ) -> Flagged:
         """Take back the flag of a message: at once in the chat, or later in the Memory Manager."""
-        done = await undo_message(
-            graph, caller, message_id, data.source, rules(settings), now=await clock.now()
-        )
-        return await told(done, redis, caller)
+        async with perhaps(graph, preview) as there:
+            done = await undo_message(
+                there, caller, message_id, data.source, rules(settings), now=await clock.now()
+            )
+        return await told(done, redis, caller, preview)
 
     @get("/ranges/{range_id:str}", operation_id="get_range", responses=problems(404))
     async def one(
@@ -135,23 +149,35 @@ class FlagController(Controller):
         clock: NamedDependency[Clock],
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
+        preview: Preview = False,
     ) -> Flagged:
         """Take back the flags of a range, or of part of it."""
-        done = await undo_range(
-            graph,
-            caller,
-            range_id,
-            data.source,
-            rules(settings),
-            message_ids=data.message_ids,
-            now=await clock.now(),
-        )
-        return await told(done, redis, caller)
+        async with perhaps(graph, preview) as there:
+            done = await undo_range(
+                there,
+                caller,
+                range_id,
+                data.source,
+                rules(settings),
+                message_ids=data.message_ids,
+                now=await clock.now(),
+            )
+        return await told(done, redis, caller, preview)
 
 
-async def told(done: Flagged, redis: Redis, caller: Caller) -> Flagged:
+@contextlib.asynccontextmanager
+async def perhaps(graph: Graph, preview: bool) -> AsyncIterator[Graph]:
+    """The graph, or one where everything can be done and nothing will have happened."""
+    if preview:
+        async with graph.rehearsal() as rehearsal:
+            yield rehearsal
+    else:
+        yield graph
+
+
+async def told(done: Flagged, redis: Redis, caller: Caller, preview: bool) -> Flagged:
     """What was done, once other open devices have been told that there is something new."""
-    if done.changed:
+    if done.changed and not preview:
         await ring(redis, caller.tenant_id, done.conversation_id)
     return done
 

@@ -8,7 +8,10 @@ import httpx
 import pytest
 
 from engine.acknowledgments import TEMPLATES
+from engine.conversations import list_messages
+from engine.graph import Graph
 from engine.models import CandidateState, LinkType, Role, Tone
+from engine.settings import Settings
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 
@@ -453,3 +456,51 @@ async def test_acknowledgments_are_neither_messages_nor_memories(
     assert range_["message_ids"] == said
     everything = await life.ask("MATCH (n:Candidate|Memory {tenant_id: $t}) RETURN n.text AS text")
     assert not any(text in it["text"] for it in everything)
+
+
+@pytest.mark.spec("FLAG-13")
+async def test_before_anything_is_forgotten_it_can_be_asked_what_that_would_touch(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    old = await life.say("The red house burned down.", "A green tree fell.", at=ago(5 * DAY))
+    await life.night(ago(3 * DAY))
+    young = await life.say("The blue gate is open now.", at=ago(HOUR))
+    before = await life.everything()
+    ends = {"first_message_id": old[0], "last_message_id": young[0], "confirmed": True}
+    path, preview = "/api/conversations/monday/forget-range", {"preview": "true"}
+
+    asked = (await chat.post(path, json=ends, params=preview)).json()
+    one = (await chat.post(f"/api/messages/{old[0]}/forget", params=preview)).json()
+    unchanged = await life.everything()
+    done = (await chat.post(path, json=ends)).json()
+    back = (await chat.post(f"/api/messages/{old[0]}/undo", json={}, params=preview)).json()
+
+    assert unchanged == before
+    assert len(asked["candidate_ids"]) == 1
+    assert len(asked["memory_ids"]) == 2
+    assert asked["links"] >= 1
+    for name in ("changed", "candidate_ids", "memory_ids", "links"):
+        assert asked[name] == done[name]
+    assert (one["changed"], len(one["memory_ids"])) == ([old[0]], 1)
+    assert back["memory_ids"] == one["memory_ids"]
+    assert (await records(chat))[old[0]]["is_flagged"]
+
+
+@pytest.mark.spec("FLAG-08")
+async def test_what_was_said_is_never_altered_and_flags_outlive_the_process(
+    life: Life, chat: httpx.AsyncClient, settings: Settings
+) -> None:
+    said = await life.say("red house", "green tree", "blue gate", at=ago(HOUR))
+    words = """
+        MATCH (m:Message {tenant_id: $t})
+        RETURN m.id AS id, m.content AS content, m.said_at AS at"""
+    before = {it["id"]: (it["content"], it["at"]) for it in await life.ask(words)}
+
+    await forget_range(chat, said[0], said[1])
+    await take_back(chat, said[1])
+
+    assert {it["id"]: (it["content"], it["at"]) for it in await life.ask(words)} == before
+    another = Graph.open(settings)  # another process, another session, another device
+    listed = await list_messages(another, life.caller, "monday", limit=10)
+    await another.close()
+    assert [it.deprioritization.is_flagged for it in listed.items] == [True, False, False]
