@@ -14,6 +14,7 @@ from api.wire import (
     Cursor,
     Limit,
     MemoryChanges,
+    Minimizing,
     MomentAsked,
     NewLink,
     PathId,
@@ -23,12 +24,16 @@ from api.wire import (
 )
 from engine.clock import Clock
 from engine.graph import Graph
+from engine.history import Record, list_audit, memory_history, message_history
 from engine.memories import (
     add_link,
+    archive_memory,
     change_memory,
     get_memory,
     list_links,
     list_memories,
+    minimize_memory,
+    unarchive_memory,
     use_together,
 )
 from engine.models import (
@@ -41,9 +46,11 @@ from engine.models import (
     Page,
     Role,
 )
+from engine.settings import Settings
 
 STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
 EDITORS = only(Role.RUNTIME, Role.ADMIN)
+AUDITORS = only(Role.ANALYST, Role.ADMIN)
 
 
 class MemoryController(Controller):
@@ -121,6 +128,126 @@ class MemoryController(Controller):
             importance=None if data.importance is UNSET else data.importance,
             now=await clock.now(),
         )
+
+    @post(
+        "/memories/{memory_id:str}/minimize",
+        operation_id="minimize_memory",
+        guards=[EDITORS],
+        status_code=HTTP_200_OK,
+        responses=problems(404, 413),
+    )
+    async def minimize(
+        self,
+        memory_id: PathId,
+        data: Annotated[Minimizing, like(weight_modifier=0.2)],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Memory:
+        """Turn a memory and its outgoing links down. Nothing is cut, and it can be restored."""
+        return await minimize_memory(
+            graph,
+            caller,
+            memory_id,
+            modifier=data.weight_modifier,
+            factor=settings.minimize_factor,
+            now=await clock.now(),
+        )
+
+    @post(
+        "/memories/{memory_id:str}/restore",
+        operation_id="restore_memory",
+        guards=[EDITORS],
+        status_code=HTTP_200_OK,
+        responses=problems(404),
+    )
+    async def restore(
+        self,
+        memory_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+    ) -> Memory:
+        """Take back what was minimized by hand. What a flag holds down stays so."""
+        return await minimize_memory(
+            graph,
+            caller,
+            memory_id,
+            modifier=1.0,
+            factor=settings.minimize_factor,
+            now=await clock.now(),
+        )
+
+    @post(
+        "/memories/{memory_id:str}/archive",
+        operation_id="archive_memory",
+        guards=[EDITORS],
+        status_code=HTTP_200_OK,
+        responses=problems(404),
+    )
+    async def archive(
+        self,
+        memory_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Memory:
+        """Take a memory out of what is recalled by itself. It stays, and can come back."""
+        return await archive_memory(graph, caller, memory_id, now=await clock.now())
+
+    @post(
+        "/memories/{memory_id:str}/unarchive",
+        operation_id="unarchive_memory",
+        guards=[EDITORS],
+        status_code=HTTP_200_OK,
+        responses=problems(404),
+    )
+    async def unarchive(
+        self,
+        memory_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Memory:
+        """Bring a memory back from the archive."""
+        return await unarchive_memory(graph, caller, memory_id, now=await clock.now())
+
+    @get(
+        "/memories/{memory_id:str}/history",
+        operation_id="get_memory_history",
+        guards=[STAFF],
+        responses=problems(404),
+    )
+    async def history(
+        self, memory_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> list[Record]:
+        """What has happened to a memory, by people and by night, as one story."""
+        return await memory_history(graph, caller.tenant_id, memory_id)
+
+    @get(
+        "/messages/{message_id:str}/history",
+        operation_id="get_message_history",
+        guards=[STAFF],
+        responses=problems(404),
+    )
+    async def message_history(
+        self, message_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+    ) -> list[Record]:
+        """What has happened to a message, as one story."""
+        return await message_history(graph, caller, message_id)
+
+    @get("/audit", operation_id="list_audit", guards=[AUDITORS], responses=problems())
+    async def audit(
+        self,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Record]:
+        """Everything people changed in the tenant, the oldest first."""
+        return await list_audit(graph, caller.tenant_id, cursor=cursor, limit=limit)
 
     @get(
         "/memories/{memory_id:str}/links",

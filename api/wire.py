@@ -181,6 +181,10 @@ class MemoryChanges(Body, frozen=True):
     importance: Annotated[int, Meta(ge=1, le=10)] | UnsetType = UNSET
 
 
+class Minimizing(Body, frozen=True):
+    weight_modifier: Annotated[float, Meta(ge=0, lt=1)] = 0.2
+
+
 class NewLink(Body, frozen=True):
     to_id: Id
     type: LinkType = LinkType.RELATED

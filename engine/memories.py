@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from engine.errors import Invalid, MemoryNotFound
+from engine.flags import who
 from engine.graph import Graph, Row
 from engine.models import (
+    Caller,
     Coactivation,
     Link,
     LinkType,
@@ -83,6 +85,52 @@ async def change_memory(
     if not found:
         raise MemoryNotFound(memory_id)
     return await get_memory(graph, tenant_id, memory_id, now=now)
+
+
+async def minimize_memory(
+    graph: Graph, caller: Caller, memory_id: str, *, modifier: float, factor: float, now: datetime
+) -> Memory:
+    """Turn a memory and its outgoing links down by hand; with a modifier of 1, up again."""
+    action = "minimized" if modifier < 1 else "restored"
+    found = await graph.write(
+        "memories/minimize_memory",
+        tenant_id=caller.tenant_id,
+        memory_id=memory_id,
+        modifier=modifier,
+        factor=factor,
+        event={"id": new_id(), "action": action, "by": who(caller), "at": now},
+    )
+    if not found:
+        raise MemoryNotFound(memory_id)
+    return await get_memory(graph, caller.tenant_id, memory_id, now=now)
+
+
+async def archive_memory(graph: Graph, caller: Caller, memory_id: str, *, now: datetime) -> Memory:
+    """Take a memory out of what is recalled by itself."""
+    found = await graph.write(
+        "memories/archive_memory",
+        tenant_id=caller.tenant_id,
+        memory_id=memory_id,
+        event={"id": new_id(), "action": "archived", "by": who(caller), "at": now},
+    )
+    if not found:
+        raise MemoryNotFound(memory_id)
+    return await get_memory(graph, caller.tenant_id, memory_id, now=now)
+
+
+async def unarchive_memory(
+    graph: Graph, caller: Caller, memory_id: str, *, now: datetime
+) -> Memory:
+    """Bring a memory back; that counts as an access, which protects it from being sent again."""
+    found = await graph.write(
+        "memories/unarchive_memory",
+        tenant_id=caller.tenant_id,
+        memory_id=memory_id,
+        event={"id": new_id(), "action": "unarchived", "by": who(caller), "at": now},
+    )
+    if not found:
+        raise MemoryNotFound(memory_id)
+    return await get_memory(graph, caller.tenant_id, memory_id, now=now)
 
 
 async def list_links(graph: Graph, tenant_id: str, memory_id: str) -> list[Link]:

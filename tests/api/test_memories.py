@@ -237,3 +237,57 @@ async def test_what_held_then_can_be_asked_for(life: Life, admin: httpx.AsyncCli
     assert await held(as_of="2026-05-05T00:00:00Z") == ["Sam lives in Lisbon."]
     assert await held(as_of="2026-05-20T00:00:00Z") == ["Sam lives in Porto."]
     assert await held(as_of="2026-04-20T00:00:00Z") == []
+
+
+async def test_a_memory_is_turned_down_by_hand_beside_a_flag_and_up_again(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    (said,) = await life.say("ok")
+    kept = await life.propose("Sam is polite.", sources=[said])
+    await life.night()
+
+    async def weight(path: str, **body: float) -> float:
+        answer = await admin.post(path, json=body)
+        assert answer.status_code == 200, answer.text
+        return (await life.memory(kept)).weight_modifier
+
+    by_hand = await weight(f"/api/memories/{kept}/minimize", weight_modifier=0.5)
+    flagged = await weight(f"/api/messages/{said}/forget")
+    restored = await weight(f"/api/memories/{kept}/restore")
+    undone = await weight(f"/api/messages/{said}/undo")
+
+    assert [by_hand, flagged, restored, undone] == pytest.approx([0.5, 0.1, 0.2, 1.0])
+    story = (await admin.get(f"/api/memories/{kept}/history")).json()
+    assert [it["action"] for it in story if not it["run_id"]] == [
+        "minimized",
+        "flagged",
+        "restored",
+        "unflagged",
+    ]
+    told = [it["action"] for it in story if it["run_id"]]
+    assert told == ["formed"]
+    audit = (await admin.get("/api/audit")).json()["items"]
+    assert [it["action"] for it in audit] == ["minimized", "flagged", "restored", "unflagged"]
+    assert (audit[0]["before"], audit[0]["after"]) == ("1.0", "0.5")
+    assert {it["by"].split(":")[0] for it in audit} == {"key"}
+    messages = (await admin.get(f"/api/messages/{said}/history")).json()
+    assert [(it["before"], it["after"]) for it in messages] == [(False, True), (True, False)]
+
+
+async def test_a_memory_is_archived_by_hand_and_brought_back_to_stay(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    (kept,) = await life.remember("a walk by the river")
+    before = await life.memory(kept)
+
+    archived = (await admin.post(f"/api/memories/{kept}/archive")).json()
+    again = (await admin.post(f"/api/memories/{kept}/archive")).json()
+    listed = (await admin.get("/api/personas/ada/memories")).json()["items"]
+    back = (await admin.post(f"/api/memories/{kept}/unarchive")).json()
+
+    assert (archived["state"], archived["archived_at"] is not None) == ("archived", True)
+    assert again["archived_at"] == archived["archived_at"]
+    assert listed == []
+    assert (back["state"], back["archived_at"], back["access_count"]) == ("active", None, 1)
+    stored = await life.ask("MATCH (m:Memory {tenant_id: $t}) RETURN m.salience AS salience")
+    assert stored[0]["salience"] == before.salience

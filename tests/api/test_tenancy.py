@@ -37,6 +37,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/messages/{message_id}/undo"): {},
     ("POST", "/api/ranges/{range_id}/undo"): {},
     ("PATCH", "/api/memories/{memory_id}"): {"pinned": True},
+    ("POST", "/api/memories/{memory_id}/minimize"): {},
     ("POST", "/api/memories/{memory_id}/links"): {"to_id": "other"},
     ("POST", "/api/personas/{persona_id}/coactivate"): {"memory_ids": ["kept"]},
     ("PUT", "/api/personas/{persona_id}/policy"): {"figures": {"decay_days": 1}},
