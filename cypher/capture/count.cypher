@@ -10,7 +10,8 @@ MATCH (memory:Memory)
 WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
-  memory.state IS NOT NULL
+  memory.state IS NOT NULL AND
+  memory.id IS NOT NULL // an index is used only when all it covers is asked for
 WITH
   memory.state AS state,
   memory.memory_type AS memory_type,
