@@ -22,8 +22,10 @@ CALL () {
   LIMIT $limit
   WITH
     memory,
+    memory.id AS id,
     memory.importance AS importance,
     memory.fades_at AS fades_at,
+    memory.idle_since AS idle_since,
     coalesce(
       $figures[memory.memory_type + '/' + memory.category],
       $figures[memory.memory_type]
@@ -32,7 +34,7 @@ CALL () {
     *,
     NOT memory.pinned AND memory.state = 'active' AS can_fade,
     toInteger(
-      ($as_of.epochMillis - memory.idle_since.epochMillis) / (86400000.0 * figures.decay_days)
+      ($as_of.epochMillis - idle_since.epochMillis) / (86400000.0 * figures.decay_days)
     ) AS periods
   WITH
     *,
@@ -55,30 +57,30 @@ CALL () {
     END AS left
   WITH
     *,
-    can_fade AND
-    left <= figures.archive_importance AND
-    memory.access_count = 0 AS forsaken,
-    memory.formed_at + duration({seconds: toInteger(figures.archive_days * 86400)}) AS archive_at
-  WITH
-    *,
-    forsaken AND archive_at <= $as_of AS leaves,
     CASE
-      WHEN NOT can_fade THEN null
-      WHEN left > 1 AND figures.decay_curve <> 'none'
-        THEN memory.idle_since +
+      WHEN can_fade AND left <= figures.archive_importance AND memory.access_count = 0
+        THEN memory.formed_at + duration({seconds: toInteger(figures.archive_days * 86400)})
+    END AS archive_at,
+    CASE
+      WHEN can_fade AND left > 1 AND figures.decay_curve <> 'none'
+        THEN idle_since +
           duration({seconds: toInteger((periods + 1) * figures.decay_days * 86400)})
     END AS next_at
+  WITH *, coalesce(archive_at <= $as_of, false) AS leaves
+  SET memory.importance = left
+  // Apart from the other, since together they are checked against every index of a memory.
   SET
-    memory.importance = left,
-    memory.awaits = CASE WHEN leaves THEN 'archive' END,
     memory.fades_at =
       CASE
         WHEN leaves THEN null
-        WHEN forsaken AND (next_at IS NULL OR archive_at < next_at) THEN archive_at
+        WHEN next_at IS NULL OR archive_at < next_at THEN archive_at
         ELSE next_at
       END
+  FOREACH (it IN CASE WHEN leaves THEN [memory] ELSE [] END |
+    SET it.awaits = 'archive'
+  )
   RETURN
-    collect(memory.id) AS memory_ids,
+    collect(id) AS memory_ids,
     collect(importance) AS importance_before,
     collect(left) AS importance_after,
     collect(fades_at) AS fades_before,
