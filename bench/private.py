@@ -1,13 +1,22 @@
-"""A stack of a benchmark's own: nothing that runs beside it is touched, and nothing stays."""
+"""A stack, or a graph, of a benchmark's own: nothing beside it is touched, and nothing stays."""
 
 import asyncio
+import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pydantic import SecretStr
+
+from engine.graph import set_first_password
 from engine.settings import Settings
 from ops.demo import prepare_demo
+from ops.local_neo4j import Neo4jPlace, command
+from ops.ports import free_port
 from ops.stack import Home, Stack, stack_of
+
+START_SECONDS = 120
 
 
 @contextmanager
@@ -20,3 +29,26 @@ def private_stack(folder: Path) -> Iterator[tuple[Stack, Settings, str]]:
     with stack_of(home, settings) as stack:
         inside = stack.inside(settings)
         yield stack, inside, asyncio.run(prepare_demo(inside, None))
+
+
+@contextmanager
+def private_neo4j(folder: Path) -> Iterator[Settings]:
+    """A Neo4j as `pentimento up` would start it, with nothing around it that takes its time."""
+    settings = Settings()
+    place = Neo4jPlace(
+        folder, free_port(), free_port(), settings.neo4j_heap, settings.neo4j_page_cache
+    )
+    line, password = command(settings.home, place), "only-for-benchmarks"
+    with (folder / "output.log").open("wb") as output:
+        server = subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not set_first_password(place.uri, settings.neo4j_user, password):
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError((folder / "output.log").read_text(errors="replace"))
+            time.sleep(0.1)
+        own = {"neo4j_uri": place.uri, "neo4j_password": SecretStr(password)}
+        yield settings.model_copy(update=own)
+    finally:
+        server.terminate()
+        server.wait()

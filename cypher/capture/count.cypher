@@ -6,11 +6,24 @@
 // Returns state, memory_type, importance, tenth (of salience, 0 to 9): one group; memories, pinned,
 // minimized, felt: how many; valence, arousal: sums over those that were felt.
 CYPHER 25
-MATCH (memory:Memory)
+MATCH (it:Memory)
 WHERE
-  memory.tenant_id = $tenant_id AND
-  memory.persona_id = $persona_id AND
-  memory.state IS NOT NULL
+  it.tenant_id = $tenant_id AND
+  it.persona_id = $persona_id AND
+  it.state IS NOT NULL AND
+  it.id IS NOT NULL // an index is used only when all it covers is asked for
+// All that is read of a memory in one go: property by property takes twice as long.
+WITH
+  it {
+    .state,
+    .memory_type,
+    .importance,
+    .salience,
+    .pinned,
+    .minimized,
+    .valence,
+    .arousal
+  } AS memory
 WITH
   memory.state AS state,
   memory.memory_type AS memory_type,

@@ -9,7 +9,8 @@ MATCH (candidate:Candidate)
 WHERE
   candidate.tenant_id = $tenant_id AND
   candidate.persona_id = $persona_id AND
-  candidate.state IS NOT NULL
+  candidate.state IS NOT NULL AND
+  candidate.id IS NOT NULL // an index is used only when all it covers is asked for
 RETURN
   candidate.state AS state,
   candidate.memory_type AS memory_type,

@@ -9,11 +9,13 @@
 // first. `themes` are what was distilled from it, maps {id, content}.
 CYPHER 25
 MATCH (episode:Memory)
+  USING INDEX SEEK episode:Memory(tenant_id, persona_id, awaits, said_at, id)
 WHERE
   episode.tenant_id = $tenant_id AND
   episode.persona_id = $persona_id AND
   episode.awaits = 'theme' AND
-  episode.said_at IS NOT NULL
+  episode.said_at IS NOT NULL AND
+  episode.id IS NOT NULL // an index is used only when all it covers is asked for
 WITH episode
 ORDER BY episode.said_at, episode.id
 LIMIT $limit

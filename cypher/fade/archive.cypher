@@ -17,7 +17,8 @@ CALL () {
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
     memory.awaits = 'archive' AND
-    memory.said_at IS NOT NULL
+    memory.said_at IS NOT NULL AND
+    memory.id IS NOT NULL // an index is used only when all it covers is asked for
   WITH memory
   LIMIT $limit
   REMOVE memory.awaits

@@ -26,43 +26,50 @@ CALL () {
     collect(memory.stirred_at) AS stirred_before
 }
 CALL (run, memories) {
-  UNWIND memories AS memory
+  WITH memories, run.as_of AS as_of
+  UNWIND range(0, size(memories) - 1) AS at
+  WITH at, memories[at] AS memory, as_of
   WITH
-    run,
+    at,
     memory,
+    as_of,
     coalesce(
       $figures[memory.memory_type + '/' + memory.category],
       $figures[memory.memory_type]
     ) AS figures
+  WITH *, as_of - duration({hours: figures.strengthen_hours}) AS first
   WITH
+    at,
     memory,
     figures.strengthen_below AS below,
     figures.strengthen_rate AS rate,
     // No farther back than the policy looks, and not twice over what the last night has seen.
-    CASE WHEN $since > run.as_of - duration({hours: figures.strengthen_hours})
-      THEN $since
-      ELSE run.as_of - duration({hours: figures.strengthen_hours})
-    END AS since
+    CASE WHEN $since > first THEN $since ELSE first END AS since
+  // Links of these types go to memories only; asking each for its label would read it once more.
   MATCH
     (memory)
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
-    (other:Memory)
+    (other)
   WHERE
     link.coactivated_at > since AND
     link.strength < below
-  WITH memory, link, other, link.strength AS before, rate
-  SET link.strength = before + (1 - before) * rate
+  WITH at, link, other.id AS to_id, link.strength AS before, rate
+  WITH *, before + (1 - before) * rate AS after
   RETURN
-    collect(memory.id) AS from_ids,
-    collect(other.id) AS to_ids,
+    collect(link) AS links,
+    // A place in memory_ids: a few bits of a number instead of an id for every link.
+    collect(at) AS from_places,
+    collect(to_id) AS to_ids,
     collect(type(link)) AS types,
     collect(before) AS strength_before,
-    collect(link.strength) AS strength_after
+    collect(after) AS strength_after
 }
-CALL (memories) {
-  UNWIND memories AS memory
+FOREACH (at IN range(0, size(links) - 1) |
+  SET (links[at]).strength = strength_after[at]
+)
+FOREACH (memory IN memories |
   REMOVE memory.stirred_at
-}
+)
 FOREACH (done IN CASE WHEN memories = [] THEN [] ELSE [1] END |
   CREATE
     (run)-[:DID]->(:Step {
@@ -73,11 +80,11 @@ FOREACH (done IN CASE WHEN memories = [] THEN [] ELSE [1] END |
       kind: 'strengthened',
       memory_ids: memory_ids,
       stirred_before: stirred_before,
-      from_ids: from_ids,
+      from_places: from_places,
       to_ids: to_ids,
       types: types,
       strength_before: strength_before,
       strength_after: strength_after
     })
 )
-RETURN size(memory_ids) AS memories, size(from_ids) AS links
+RETURN size(memory_ids) AS memories, size(links) AS links

@@ -10,7 +10,8 @@ WHERE
   candidate.tenant_id = $tenant_id AND
   candidate.persona_id = $persona_id AND
   candidate.state IN ['pending', 'suppressed'] AND
-  candidate.said_at IS NOT NULL
+  candidate.said_at IS NOT NULL AND
+  candidate.id IS NOT NULL // an index is used only when all it covers is asked for
 WITH
   CASE
     WHEN candidate.state = 'suppressed' THEN 'suppressed'

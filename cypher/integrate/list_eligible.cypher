@@ -16,6 +16,7 @@ WHERE
   candidate.persona_id = $persona_id AND
   candidate.state = 'pending' AND
   candidate.said_at IS NOT NULL AND
+  candidate.id IS NOT NULL AND // an index is used only when all it covers is asked for
   candidate.extracted_at <= $drawn_before
 WITH candidate
 ORDER BY candidate.said_at, candidate.id

@@ -14,6 +14,7 @@ WHERE
   candidate.persona_id = $persona_id AND
   candidate.state = 'suppressed' AND
   candidate.said_at IS NOT NULL AND
+  candidate.id IS NOT NULL AND // an index is used only when all it covers is asked for
   candidate.extracted_at <= $drawn_before AND
   candidate.passed_over_at IS NULL
 WITH candidate

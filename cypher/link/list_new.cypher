@@ -9,11 +9,13 @@
 // Returns memory; near, maps {id, said_at, similarity}; previous and next, maps {id, said_at} or null.
 CYPHER 25
 MATCH (memory:Memory)
+  USING INDEX SEEK memory:Memory(tenant_id, persona_id, awaits, said_at, id)
 WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
   memory.awaits = 'links' AND
-  memory.said_at IS NOT NULL
+  memory.said_at IS NOT NULL AND
+  memory.id IS NOT NULL // an index is used only when all it covers is asked for
 WITH memory
 ORDER BY memory.said_at, memory.id
 LIMIT $limit

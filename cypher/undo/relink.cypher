@@ -1,14 +1,31 @@
 // Links that were pruned are back, with all they had.
 //
 // $tenant_id  string
-// $rows       list of maps {memory_id, before, links: list of maps {from_id, to_id, type, properties}}
+// $run_id     string
+// $place      integer, of the step that pruned them
 CYPHER 25
-UNWIND $rows AS row
-MATCH (memory:Memory {tenant_id: $tenant_id, id: row.memory_id})
-SET memory.prune_at = row.before
-WITH memory, row
-UNWIND row.links AS gone
-MATCH (target:Memory {tenant_id: $tenant_id, id: gone.to_id})
-WHERE NOT EXISTS { (memory)-[:$(gone.type)]->(target) }
-CREATE (memory)-[link:$(gone.type)]->(target)
-SET link = gone.properties
+MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
+CALL (step) {
+  WITH step.memory_ids AS memory_ids, step.prune_before AS prune_before
+  UNWIND range(0, size(memory_ids) - 1) AS at
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: memory_ids[at]})
+  SET memory.prune_at = prune_before[at]
+}
+CALL (step) {
+  WITH
+    step.memory_ids AS memory_ids,
+    step.from_places AS from_places,
+    step.to_ids AS to_ids,
+    step.types AS types
+  UNWIND range(0, size(to_ids) - 1) AS at
+  MATCH (source:Memory {tenant_id: $tenant_id, id: memory_ids[from_places[at]]})
+  MATCH (target:Memory {tenant_id: $tenant_id, id: to_ids[at]})
+  WHERE NOT EXISTS { (source)-[:$(types[at])]->(target) }
+  CREATE (source)-[link:$(types[at])]->(target)
+  RETURN collect({link: link, at: at}) AS back
+}
+UNWIND step.names AS name
+WITH back, name, step['has_' + name] AS has, step['all_' + name] AS told
+UNWIND back AS it
+WITH name, it.link AS link, has[it.at] AS had, told[it.at] AS value
+SET link[name] = CASE WHEN had THEN value END

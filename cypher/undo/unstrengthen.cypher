@@ -7,22 +7,31 @@
 // Returns kept: maps {from_id, to_id, type}, of those that have changed since.
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
-CALL (step) {
-  UNWIND range(0, size(step.memory_ids) - 1) AS at
-  MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
+// Each list is read once here, not once for every row.
+WITH
+  step.memory_ids AS memory_ids,
+  step.stirred_before AS stirred_before,
+  step.from_places AS from_places,
+  step.to_ids AS to_ids,
+  step.types AS types,
+  step.strength_before AS strength_before,
+  step.strength_after AS strength_after
+CALL (memory_ids, stirred_before) {
+  UNWIND range(0, size(memory_ids) - 1) AS at
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: memory_ids[at]})
   WHERE memory.stirred_at IS NULL
-  SET memory.stirred_at = step.stirred_before[at]
+  SET memory.stirred_at = stirred_before[at]
 }
-CALL (step) {
-  UNWIND range(0, size(step.from_ids) - 1) AS at
+CALL (memory_ids, from_places, to_ids, types, strength_before, strength_after) {
+  UNWIND range(0, size(to_ids) - 1) AS at
   MATCH
-    (source:Memory {tenant_id: $tenant_id, id: step.from_ids[at]})
-      -[link:$(step.types[at])]->
-    (target:Memory {tenant_id: $tenant_id, id: step.to_ids[at]})
+    (source:Memory {tenant_id: $tenant_id, id: memory_ids[from_places[at]]})
+      -[link:$(types[at])]->
+    (target:Memory {tenant_id: $tenant_id, id: to_ids[at]})
   WITH
     link,
-    step.strength_before[at] AS before,
-    link.strength = step.strength_after[at] AS same,
+    strength_before[at] AS before,
+    link.strength = strength_after[at] AS same,
     {from_id: source.id, to_id: target.id, type: type(link)} AS told
   SET link.strength = CASE WHEN same THEN before ELSE link.strength END
   RETURN collect(CASE WHEN NOT same THEN told END) AS kept

@@ -7,7 +7,7 @@ from engine.night.steps import NEVER, RunInHand, Step
 
 AT_ONCE = 2_500  # memories whose links are strengthened in one step: about 10,000 links
 FADING_AT_ONCE = 10_000  # memories that decay in one step
-PRUNED_AT_ONCE = 1_000  # memories whose weak links are looked at in one step
+PRUNED_AT_ONCE = 5_000  # memories whose weak links are looked at in one step
 
 
 async def reckon(run: RunInHand) -> dict[str, int]:
@@ -55,22 +55,23 @@ async def strengthen(run: RunInHand) -> dict[str, int]:
 
 
 async def prune(run: RunInHand) -> dict[str, int]:
-    async def some(write: Write, _: int) -> Step | None:
-        rows = await write(
+    pinned: dict[int, int] = {}  # by step, since one may be tried twice
+
+    async def some(write: Write, place: int) -> Step | None:
+        (row,) = await write(
             "fade/prune",
-            **run.whose,
+            **in_step(run, place),
             as_of=run.as_of,
             limit=PRUNED_AT_ONCE,
             figures=run.policy.as_parameter(),
         )
-        gone = sum(len(row["links"]) for row in rows)
-        pinned.update({row["memory_id"]: row["pinned"] for row in rows if row["pinned"]})
-        return Step({"pruned": gone}, {"pruned": rows}) if rows else None
+        pinned[place] = row["pinned"]
+        return Step({"pruned": row["pruned"]}) if row["memories"] else None
 
-    pinned: dict[str, int] = {}
     while await run.step("prune", some):
         pass
-    return {"pinned": sum(pinned.values())} if pinned else {}
+    kept = sum(pinned.values())
+    return {"pinned": kept} if kept else {}
 
 
 async def decay(run: RunInHand) -> dict[str, int]:

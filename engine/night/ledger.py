@@ -138,9 +138,36 @@ def changes_of(step: Row) -> Iterator[Change]:
 
 
 def strengthened(step: Row) -> Iterator[Row]:
-    names = ("from_ids", "to_ids", "types", "strength_before", "strength_after")
-    for told in zip(*(step[name] for name in names), strict=True):
-        yield dict(zip(("from_id", "to_id", "type", "before", "after"), told, strict=True))
+    names = ("from_places", "to_ids", "types", "strength_before", "strength_after")
+    for at, to_id, kind, before, later in zip(*(step[name] for name in names), strict=True):
+        yield {
+            "from_id": step["memory_ids"][at],
+            "to_id": to_id,
+            "type": kind,
+            "before": before,
+            "after": later,
+        }
+
+
+def pruned(step: Row) -> Iterator[Row]:
+    gone: dict[int, list[Row]] = {}
+    links = zip(*(step[name] for name in ("from_places", "to_ids", "types")), strict=True)
+    for place, (at, to_id, kind) in enumerate(links):
+        told = {
+            name: step[f"all_{name}"][place] for name in step["names"] if step[f"has_{name}"][place]
+        }
+        link = {"from_id": step["memory_ids"][at], "to_id": to_id, "type": kind}
+        gone.setdefault(at, []).append({**link, "properties": told})
+    names = ("memory_ids", "prune_before", "pinned")
+    for at, (memory_id, before, pinned) in enumerate(
+        zip(*(step[name] for name in names), strict=True)
+    ):
+        yield {
+            "memory_id": memory_id,
+            "before": before,
+            "links": gone.get(at, []),
+            "pinned": pinned,
+        }
 
 
 def decayed(step: Row) -> Iterator[Row]:
@@ -161,6 +188,7 @@ def reckoned(step: Row) -> Iterator[Row]:
 
 LISTS = {
     "strengthened": strengthened,
+    "pruned": pruned,
     "decayed": decayed,
     "archived": archived,
     "reckoned": reckoned,

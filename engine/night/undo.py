@@ -114,8 +114,8 @@ async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
     return []
 
 
-async def relink(write: Write, where: Where, pruned: list[Row]) -> list[str]:
-    await write("undo/relink", tenant_id=where["tenant_id"], rows=pruned)
+async def relink(write: Write, where: Where, place: Where) -> list[str]:
+    await write("undo/relink", **place)
     return []
 
 
@@ -156,11 +156,11 @@ UNDO: dict[str, Undo] = {
     "facts_closed": reopen,
     "distilled": undistil,
     "joined": unjoin,
-    "pruned": relink,
 }
 # What a step's own statement wrote down, in lists.
 KEPT_BY_THEMSELVES: dict[str, Undo] = {
     "strengthened": unstrengthen,
+    "pruned": relink,
     "decayed": undecay,
     "archived": unarchive,
     "reckoned": unreckon,

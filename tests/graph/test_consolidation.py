@@ -606,7 +606,7 @@ async def test_the_cost_of_a_night_follows_what_changed_and_not_what_is_there(li
                 life, "fade/strengthen", **whose, **step, since=FIRST_NIGHT, figures=figures
             )
             + await work_of(life, "fade/decay", **whose, **step, as_of=now, figures=figures)
-            + await work_of(life, "fade/prune", **whose, as_of=now, limit=10_000, figures=figures)
+            + await work_of(life, "fade/prune", **whose, **step, as_of=now, figures=figures)
         )
 
     everything, one_percent = await cost(1), await cost(100)

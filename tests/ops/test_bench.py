@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.night import links, memories
 from tests.servers import PROJECT
 
 pytestmark = pytest.mark.timeout(300)
@@ -50,3 +51,25 @@ def test_ingestion_is_measured_with_and_without_embedding(tmp_path: Path) -> Non
     assert "30 messages of 1 conversations" in said
     assert "without embedding" in said
     assert "'episodic': 30" in said
+
+
+def test_a_night_is_measured_against_bare_updates_that_do_the_same() -> None:
+    said = bench("night", "--size", "200", "--rounds", "1")
+
+    assert "200 memories, 800 links" in said
+    rows = [line.split() for line in said.splitlines()]
+    parts = {row[1]: row for row in rows if len(row) > 3 and row[1] in ("strengthen", "prune")}
+    assert set(parts) == {"strengthen", "prune"}
+    assert all(float(row[3]) > 0 and float(row[5]) > 0 for row in parts.values())
+    for goal in ("times the floor", "with 1 % touched", "time for a memory at 200"):
+        assert goal in said
+
+
+def test_of_the_links_a_night_is_measured_on_one_in_twenty_is_weak() -> None:
+    ids = [f"m{n}" for n in range(100)]
+    made = list(links(ids))
+
+    assert len(list(memories(ids))) == 100
+    assert len({(it["from_id"], it["type"], it["to_id"]) for it in made}) == len(made) == 400
+    assert sum(it["strength"] < 0.1 for it in made) == 20
+    assert len({it["type"] for it in made}) == 7
