@@ -24,6 +24,7 @@ from api.flags import FlagController
 from api.health import HealthController
 from api.instances import InstanceController
 from api.keys import KeyController
+from api.manager import ManagerController
 from api.memories import MemoryController
 from api.personas import PersonaController
 from api.policy import PolicyController
@@ -85,6 +86,7 @@ def create_app(settings: Settings | None = None) -> Door:
         FlagController,
         MemoryController,
         RunController,
+        ManagerController,
         PolicyController,
     ]
     if settings.clock == "movable":

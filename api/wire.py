@@ -211,5 +211,10 @@ class ReversalOfRange(Body, frozen=True):
     message_ids: Annotated[list[Id], Meta(min_length=1, max_length=10_000)] | None = None
 
 
+class ContextWanted(Body, frozen=True):
+    conversation_id: Id
+    turns: Annotated[int, Meta(ge=1, le=500)] = 20
+
+
 class ClockSetting(Body, frozen=True):
     now: Moment | None

@@ -68,7 +68,19 @@ def test_every_answer_is_one_the_document_names(case: Any, address: str, api_key
     # As everywhere on the web: of a parameter that is given twice the last one counts, and one
     # that a route does not know is passed over.
     query = case.query or {}
-    known = {"limit", "cursor", "instance_id", "state", "type", "category", "as_of", "preview"}
+    known = {
+        "limit",
+        "cursor",
+        "instance_id",
+        "state",
+        "type",
+        "category",
+        "as_of",
+        "preview",
+        "persona_id",
+        "q",
+        "sort",
+    }
     assume(query.keys() <= known)
     assume(not any(isinstance(value, list) for value in query.values()))
     case.call_and_validate(

@@ -38,6 +38,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/ranges/{range_id}/undo"): {},
     ("PATCH", "/api/memories/{memory_id}"): {"pinned": True},
     ("POST", "/api/memories/{memory_id}/minimize"): {},
+    ("POST", "/api/personas/{persona_id}/context"): {"conversation_id": "other"},
     ("POST", "/api/memories/{memory_id}/links"): {"to_id": "other"},
     ("POST", "/api/personas/{persona_id}/coactivate"): {"memory_ids": ["kept"]},
     ("PUT", "/api/personas/{persona_id}/policy"): {"figures": {"decay_days": 1}},
