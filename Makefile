@@ -48,7 +48,7 @@ format: ## Lay the code out and mend what lint can mend
 faults: ## Kill every process under load, every night at every transaction, many rounds (ROUNDS=10)
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
-	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/test_rollback.py tests/graph/test_night_machine.py -s
+	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/test_rollback.py tests/graph/test_night_machine.py tests/graph/test_flag_machine.py -s
 
 bench-door: ## What a request costs beside a bare round trip (needs nothing running)
 	@$(PYTHON) ops/bootstrap.py dev
