@@ -5,7 +5,7 @@ MODELS_BIN := .venv-models/bin
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults bench-door bench-ingest bench-junk bench-night lock lock-neo4j
+.PHONY: help up demo down test test-models check format faults bench-door bench-ingest bench-junk bench-night bench-forget lock lock-neo4j
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -68,6 +68,11 @@ bench-night: ## What a night costs beside the bare updates it makes (SIZE=100000
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
 	@$(BIN)/python -m bench.night --size $(or $(SIZE),100000) $(ARGS)
+
+bench-forget: ## What «Forget This» costs beside a bare write of one row
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	@$(BIN)/python -m bench.forget $(ARGS)
 
 lock: ## Choose the newest versions again and write requirements/*.txt
 	$(LOCK) --upgrade --extra local --extra models --group dev -o requirements/models.txt

@@ -111,7 +111,7 @@ async def flag(
     ack: Row,
     rules: FlagRules,
 ) -> Flagged:
-    rows = await graph.write(
+    (told,) = await graph.write(
         "flags/flag_messages",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
@@ -122,9 +122,9 @@ async def flag(
         event={"id": act["id"], "action": "flagged"},
         ack=ack,
     )
-    changed = [row["message_id"] for row in rows if row["flag"]["act"] == act["id"]]
+    changed = [it["message_id"] for it in told["records"] if it["flag"]["act"] == act["id"]]
     range_id = act["id"] if act["is_range"] and changed else None
-    return as_flagged(conversation_id, rows, changed, range_id)
+    return as_flagged(conversation_id, told, changed, range_id)
 
 
 async def undo_message(
@@ -171,7 +171,7 @@ async def undo(
 ) -> Flagged:
     at_once = source is ReversalSource.UNDO_TOAST
     act = {"id": new_id(), "by": who(caller), "at": now, "source": source.value}
-    rows = await graph.write(
+    (told,) = await graph.write(
         "flags/undo_flags",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
@@ -181,10 +181,12 @@ async def undo(
         factor=rules.factor,
         event={"id": act["id"], "action": "unflagged"},
     )
-    if rows and rows[0]["late"]:
+    if told["late"]:
         raise UndoWindowOver
-    changed = [row["message_id"] for row in rows if row["flag"].get("reversed_at") == now]
-    return as_flagged(conversation_id, rows, changed, None)
+    changed = [
+        it["message_id"] for it in told["records"] if it["flag"].get("reversed_in") == act["id"]
+    ]
+    return as_flagged(conversation_id, told, changed, None)
 
 
 async def get_range(graph: Graph, caller: Caller, range_id: str) -> Range:
@@ -224,14 +226,13 @@ def who(caller: Caller) -> str:
 
 
 def as_flagged(
-    conversation_id: str, rows: Sequence[Row], changed: list[str], range_id: str | None
+    conversation_id: str, told: Row, changed: list[str], range_id: str | None
 ) -> Flagged:
-    told: Row = rows[0] if rows else {"candidate_ids": [], "memory_ids": [], "links": 0}
     said = told.get("acknowledgment")
     return Flagged(
         conversation_id=conversation_id,
         range_id=range_id,
-        records={row["message_id"]: as_record(row["flag"]) for row in rows},
+        records={it["message_id"]: as_record(it["flag"]) for it in told["records"]},
         changed=changed,
         candidate_ids=sorted(told["candidate_ids"]),
         memory_ids=sorted(told["memory_ids"]),

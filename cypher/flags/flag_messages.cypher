@@ -12,9 +12,9 @@
 // $ack              map {id, persona_id, single, several, range, since}: what the persona may say; an
 //                   acknowledgment given since then becomes the plural one instead
 //
-// Returns message_id, flag, for each message that was found, in the order given; candidate_ids,
-// memory_ids: what was touched by this call; links: how many; acknowledgment: a map, or null when
-// nothing new was flagged.
+// Returns records, maps {message_id, flag} of the messages that were found, in the order given;
+// candidate_ids, memory_ids: what was touched by this call; links: how many; acknowledgment: a map, or
+// null when nothing new was flagged.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 // One at a time in a conversation, so that overlapping ranges come out as if one had been first.
@@ -72,6 +72,7 @@ CALL (fresh) {
       CASE WHEN is_memory THEN null ELSE coalesce(item.deprioritized_at, $act.at) END
   RETURN
     collect(CASE WHEN is_memory THEN item END) AS memories,
+    collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
     collect(CASE WHEN state = 'pending' THEN item.id END) AS candidate_ids
 }
 CALL (memories) {
@@ -168,13 +169,13 @@ CALL () {
       conversation_id: $conversation_id
     })
   MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
-  RETURN message.id AS message_id, flag {.*} AS flag, place
+  WITH message, flag, place
+  ORDER BY place
+  RETURN collect({message_id: message.id, flag: flag {.*}}) AS records
 }
 RETURN
-  message_id,
-  flag,
+  records,
   candidate_ids,
-  [memory IN memories | memory.id] AS memory_ids,
+  memory_ids,
   links,
   said {.id, .persona_id, .text, .plural, .made_at} AS acknowledgment
-ORDER BY place

@@ -9,8 +9,8 @@
 // $factor           float: what one act leaves of a memory's weight
 // $event            map {id, action}
 //
-// Returns message_id, flag, for each message that was ever flagged, in the order given; candidate_ids,
-// memory_ids: what was touched by this call; links: how many; late: ids of messages flagged too long
+// Returns records, maps {message_id, flag} of the messages that were ever flagged, in the order given;
+// candidate_ids, memory_ids: what was touched by this call; links: how many; late: ids of messages flagged too long
 // ago, in which case nothing was taken back. An acknowledgment all of whose flags are taken back is
 // withdrawn.
 CYPHER 25
@@ -35,6 +35,7 @@ CALL (held) {
     flag.reversed_at = $act.at,
     flag.reversal_source = $act.source,
     flag.reversed_by = $act.by,
+    flag.reversed_in = $act.id,
     message.flagged = false
 }
 CALL (held) {
@@ -62,6 +63,7 @@ CALL (held) {
       END
   RETURN
     collect(CASE WHEN is_memory THEN item END) AS memories,
+    collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
     collect(CASE WHEN state = 'suppressed' AND NOT still THEN item.id END) AS candidate_ids
 }
 CALL (memories) {
@@ -125,13 +127,8 @@ CALL () {
       conversation_id: $conversation_id
     })
   MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
-  RETURN message.id AS message_id, flag {.*} AS flag, place
+  WITH message, flag, place
+  ORDER BY place
+  RETURN collect({message_id: message.id, flag: flag {.*}}) AS records
 }
-RETURN
-  message_id,
-  flag,
-  candidate_ids,
-  [memory IN memories | memory.id] AS memory_ids,
-  links,
-  late
-ORDER BY place
+RETURN records, candidate_ids, memory_ids, links, late
