@@ -9,6 +9,7 @@ from litestar.params import QueryParameter
 from api.auth import only
 from api.errors import problems
 from api.wire import Cursor, Limit, NewConversation, NewMessage, NewMessages, PathId, like, said_at
+from engine.checkpoints import list_checkpoints
 from engine.clock import Clock
 from engine.conversations import (
     add_conversation,
@@ -20,7 +21,7 @@ from engine.conversations import (
 from engine.errors import Forbidden
 from engine.graph import Graph
 from engine.jobs import Jobs
-from engine.models import Caller, Conversation, Message, Page, Role, Speaker, new_id
+from engine.models import Caller, Checkpoint, Conversation, Message, Page, Role, Speaker, new_id
 
 WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
 
@@ -137,3 +138,19 @@ class ConversationController(Controller):
     ) -> Page[Message]:
         """What was said, in the order of when it was said."""
         return await list_messages(graph, caller, conversation_id, cursor=cursor, limit=limit)
+
+    @get(
+        "/{conversation_id:str}/checkpoints",
+        operation_id="list_checkpoints",
+        responses=problems(404),
+    )
+    async def checkpoints(
+        self,
+        conversation_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Checkpoint]:
+        """What was talked about, one topic after the other, summed up without what is flagged."""
+        return await list_checkpoints(graph, caller, conversation_id, cursor=cursor, limit=limit)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from engine.conversations import EARLIEST, as_record, get_conversation
+from engine.conversations import as_record, get_conversation
 from engine.errors import (
     ConfirmationNeeded,
     Invalid,
@@ -19,6 +19,7 @@ from engine.errors import (
 )
 from engine.graph import Graph, Row
 from engine.models import Caller, Flagged, Range, ReversalSource, new_id
+from engine.paging import EARLIEST
 
 YOUNG = timedelta(hours=24)  # a single message older than this is only kept out of context
 

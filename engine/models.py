@@ -213,6 +213,30 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class StaleSummary:
+    """What summed a checkpoint up, until flags or a late message made it untrue."""
+
+    text: str
+    made_at: datetime
+    stale_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A stretch of a conversation about one topic. No flag ever removes one."""
+
+    checkpoint_id: str
+    conversation_id: str
+    label: str | None  # none while too little was said to name it; then it stays
+    from_at: datetime
+    to_at: datetime
+    summary: str  # sentences that were said, a line each; none of a flagged message
+    message_ids: list[str]
+    muted: bool  # all of it is flagged
+    stale_summaries: list[StaleSummary]
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A memory item drawn from messages, waiting for the night."""
 
