@@ -6,7 +6,7 @@ lock. All but the newest are closed: they only take in messages of their time th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
@@ -137,7 +137,12 @@ def can_be_named(kept: Segment, now: datetime) -> bool:
 def as_turn(row: Row) -> Turn:
     stored = dict(row["message"])
     meaning = stored.pop("meaning")
-    return Turn(**stored, meaning=None if meaning is None else np.array(meaning, np.float32))
+    return Turn(
+        # As the driver hands it out, UTC is a named zone, and stored again it would equal no other.
+        said_at=stored.pop("said_at").astimezone(UTC),
+        meaning=None if meaning is None else np.array(meaning, np.float32),
+        **stored,
+    )
 
 
 async def overdue_checkpoints(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:

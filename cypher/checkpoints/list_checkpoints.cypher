@@ -9,11 +9,12 @@
 // Returns checkpoint, with its messages and what summed it up before.
 CYPHER 25
 MATCH (checkpoint:Checkpoint)
+USING INDEX checkpoint:Checkpoint(tenant_id, conversation_id, from_at)
 WHERE
   checkpoint.tenant_id = $tenant_id AND
   checkpoint.conversation_id = $conversation_id AND
   checkpoint.from_at >= $after_from_at AND
-  (checkpoint.from_at > $after_from_at OR checkpoint.id > $after_id)
+  NOT (checkpoint.from_at = $after_from_at AND checkpoint.id <= $after_id)
 WITH checkpoint
 ORDER BY checkpoint.from_at, checkpoint.id
 LIMIT $limit

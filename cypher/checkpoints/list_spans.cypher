@@ -6,6 +6,7 @@
 // Returns span.
 CYPHER 25
 MATCH (checkpoint:Checkpoint)
+USING INDEX checkpoint:Checkpoint(tenant_id, conversation_id, from_at)
 WHERE
   checkpoint.tenant_id = $tenant_id AND
   checkpoint.conversation_id = $conversation_id AND

@@ -2,4 +2,4 @@
 CYPHER 25
 CREATE INDEX checkpoint_order IF NOT EXISTS
 FOR (checkpoint:Checkpoint)
-ON (checkpoint.tenant_id, checkpoint.conversation_id, checkpoint.from_at, checkpoint.id)
+ON (checkpoint.tenant_id, checkpoint.conversation_id, checkpoint.from_at)
