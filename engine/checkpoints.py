@@ -17,7 +17,7 @@ from engine.models import Caller, Checkpoint, Page, StaleSummary, new_id
 from engine.paging import after_moment, moment, page
 from engine.segments import LEAST, SILENCE, Span, Turn, in_order, join, segment
 
-MESSAGES_AT_ONCE = 256  # put into checkpoints as one transaction
+MESSAGES_AT_ONCE = 128  # put into checkpoints as one transaction, while flags wait
 OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
 
 
