@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from api.auth import only
 from api.errors import problems
 from api.wire import Cursor, Limit, NewConversation, NewMessage, NewMessages, PathId, like, said_at
+from engine.checkpoints import list_checkpoints
 from engine.clock import Clock
 from engine.conversations import (
     add_conversation,
@@ -26,7 +27,7 @@ from engine.errors import Forbidden, NotFound
 from engine.events import Event, last_place, listen
 from engine.graph import Graph
 from engine.jobs import Jobs
-from engine.models import Caller, Conversation, Message, Page, Role, Speaker, new_id
+from engine.models import Caller, Checkpoint, Conversation, Message, Page, Role, Speaker, new_id
 from engine.settings import Settings
 
 WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
@@ -201,3 +202,19 @@ class ConversationController(Controller):
             badges_for_all=settings.badge_visibility == "conversation",
         )
         return ServerSentEvent(stream(heard))
+
+    @get(
+        "/{conversation_id:str}/checkpoints",
+        operation_id="list_checkpoints",
+        responses=problems(404),
+    )
+    async def checkpoints(
+        self,
+        conversation_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        limit: Limit = 50,
+        cursor: Cursor = None,
+    ) -> Page[Checkpoint]:
+        """What was talked about, one topic after the other, summed up without what is flagged."""
+        return await list_checkpoints(graph, caller, conversation_id, cursor=cursor, limit=limit)

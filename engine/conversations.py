@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from engine.errors import (
     ConversationNotFound,
@@ -23,9 +23,7 @@ from engine.models import (
     Role,
     Speaker,
 )
-from engine.paging import after, page
-
-EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before everything anybody said
+from engine.paging import after, after_moment, moment, page
 
 
 async def add_conversation(
@@ -146,23 +144,17 @@ async def list_messages(
     """
     seen = await find_conversation(graph, caller, conversation_id)
     sees_all = badges_for_all or caller.sees_as is None or seen["is_admin"]
-    said_at, _, message_id = after(cursor).partition("|")
-    try:
-        last = datetime.fromisoformat(said_at) if said_at else EARLIEST
-    except ValueError as error:
-        raise Invalid("The cursor is not one that a listing gave out.") from error
+    said_at, message_id = after_moment(cursor)
     rows = await graph.read(
         "conversations/list_messages",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
-        after_said_at=last if last.tzinfo else EARLIEST,
+        after_said_at=said_at,
         after_id=message_id,
         limit=limit + 1,
     )
     found = [as_seen(as_message(row), caller, sees_all=sees_all) for row in rows]
-    return page(
-        found, limit, lambda message: f"{message.timestamp.isoformat()}|{message.message_id}"
-    )
+    return page(found, limit, lambda message: moment(message.timestamp, message.message_id))
 
 
 def as_stored(message: Message) -> Row:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from engine.acknowledgments import Acknowledger
-from engine.conversations import EARLIEST, as_record, get_conversation
+from engine.conversations import as_record, get_conversation
 from engine.errors import (
     ConfirmationNeeded,
     Invalid,
@@ -28,6 +28,7 @@ from engine.models import (
     Tone,
     new_id,
 )
+from engine.paging import EARLIEST
 
 YOUNG = timedelta(hours=24)  # a single message older than this is only kept out of context
 
@@ -236,6 +237,7 @@ def as_flagged(
         changed=changed,
         candidate_ids=sorted(told["candidate_ids"]),
         memory_ids=sorted(told["memory_ids"]),
+        checkpoint_ids=sorted(told["checkpoint_ids"]),
         links=told["links"],
         acknowledgment=Acknowledgment(said.pop("id"), **said) if said else None,
     )

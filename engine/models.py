@@ -205,6 +205,7 @@ class Flagged:
     changed: list[str]  # ids of the messages that this call has changed
     candidate_ids: list[str]  # suppressed, or pending again
     memory_ids: list[str]  # turned down, or up again
+    checkpoint_ids: list[str]  # summed up anew
     links: int  # how many went with them
     acknowledgment: Acknowledgment | None = None
 
@@ -224,6 +225,30 @@ class Message:
     reply_to: str | None = None
     deprioritization: Deprioritization = Deprioritization()
     can_forget: bool = True  # whether whoever asked may flag it
+
+
+@dataclass(frozen=True, slots=True)
+class StaleSummary:
+    """What summed a checkpoint up, until flags or a late message made it untrue."""
+
+    text: str
+    made_at: datetime
+    stale_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A stretch of a conversation about one topic. No flag ever removes one."""
+
+    checkpoint_id: str
+    conversation_id: str
+    label: str | None  # none while too little was said to name it; then it stays
+    from_at: datetime
+    to_at: datetime
+    summary: str  # sentences that were said, a line each; none of a flagged message
+    message_ids: list[str]
+    muted: bool  # all of it is flagged
+    stale_summaries: list[StaleSummary]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import structlog
 
 from engine.candidates import draw_candidates, overdue_conversations
+from engine.checkpoints import make_checkpoints, overdue_checkpoints
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
 from engine.nights import claim_nights, due_to_fade, fade_hour, run_night
 from tasks.app import app, settings
@@ -28,13 +29,22 @@ def draw_from_conversation(tenant_id: str, conversation_id: str) -> None:
     """Draw candidates from what was said in a conversation and nobody has drawn from yet."""
     drawn = run(draw_candidates, embedder(), extractor(), tenant_id, conversation_id)
     log.info("drawn", messages=drawn.messages, candidates=drawn.candidates)
+    checkpoint_conversation.delay(tenant_id, conversation_id)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def checkpoint_conversation(tenant_id: str, conversation_id: str) -> None:
+    """Put what candidates were drawn from into checkpoints of the conversation."""
+    log.info("covered", messages=run(make_checkpoints, tenant_id, conversation_id))
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def draw_overdue() -> None:
-    """Draw from the messages whose own job was lost on the way."""
+    """Draw from, and put into checkpoints, the messages whose own jobs were lost on the way."""
     for tenant_id, conversation_id in run(overdue_conversations, limit=OVERDUE_AT_ONCE):
         draw_from_conversation.delay(tenant_id, conversation_id)
+    for tenant_id, conversation_id in run(overdue_checkpoints, limit=OVERDUE_AT_ONCE):
+        checkpoint_conversation.delay(tenant_id, conversation_id)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]

@@ -14,7 +14,9 @@ SET message.drawn_at = coalesce(message.drawn_at, $now)
 WITH message, row
 WHERE message.waiting_since IS NOT NULL
 REMOVE message.waiting_since
-SET message.left_out = row.left_out
+SET
+  message.left_out = row.left_out,
+  message.uncovered_since = $now
 WITH message, row
 CALL (message, row) {
   UNWIND row.candidates AS drawn

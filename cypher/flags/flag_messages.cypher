@@ -13,7 +13,7 @@
 //                   acknowledgment given since then becomes the plural one instead
 //
 // Returns records, maps {message_id, flag} of the messages that were found, in the order given;
-// candidate_ids, memory_ids: what was touched by this call; links: how many; acknowledgment: a map, or
+// candidate_ids, memory_ids, checkpoint_ids: what was touched by this call; links: how many; acknowledgment: a map, or
 // null when nothing new was flagged.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
@@ -92,6 +92,60 @@ CALL (memories) {
     (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
   SET link.weight_modifier = memory.weight_modifier
   RETURN count(link) AS links
+}
+CALL (fresh) {
+  // As in checkpoints/refresh_summaries: a statement of its own would be a second round trip.
+  UNWIND fresh AS message
+  MATCH (message)<-[:COVERS]-(checkpoint:Checkpoint)
+  WITH DISTINCT checkpoint
+  CALL (checkpoint) {
+    MATCH (checkpoint)-[:COVERS]->(message:Message)
+    RETURN collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS heard
+  }
+  WITH
+    checkpoint,
+    heard = [] AS muted,
+    [
+      place IN range(0, size(checkpoint.parts) - 1)
+      WHERE checkpoint.part_message_ids[place] IN heard
+    ][..3] AS best
+  WITH
+    checkpoint,
+    muted,
+    reduce(
+      text = '',
+      part IN
+        COLLECT {
+          UNWIND best AS place
+          RETURN checkpoint.parts[place]
+          ORDER BY checkpoint.part_places[place], place
+        } |
+      text + CASE WHEN text = '' THEN '' ELSE '\n' END + part
+    ) AS summary
+  WHERE
+    checkpoint.summary IS NULL OR
+    checkpoint.summary <> summary OR
+    checkpoint.muted <> muted
+  CALL (checkpoint, summary) {
+    WITH checkpoint, summary
+    WHERE checkpoint.summary <> summary
+    SET checkpoint.summaries = coalesce(checkpoint.summaries, 0) + 1
+    CREATE
+      (checkpoint)-[:HAD]->
+      (:Summary {
+        tenant_id: $tenant_id,
+        id: checkpoint.id + '-' + toString(checkpoint.summaries),
+        text: checkpoint.summary,
+        made_at: checkpoint.summary_made_at,
+        stale_at: $act.at
+      })
+  }
+  SET
+    checkpoint.summary_made_at =
+      CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $act.at END,
+    checkpoint.summary = summary,
+    checkpoint.muted = muted
+  RETURN collect(checkpoint.id) AS checkpoint_ids
 }
 OPTIONAL MATCH (given:Acknowledgment {tenant_id: $tenant_id, id: conversation.acknowledgment_id})
 WHERE given.withdrawn_at IS NULL AND given.last_at >= $ack.since
@@ -177,5 +231,6 @@ RETURN
   records,
   candidate_ids,
   memory_ids,
+  checkpoint_ids,
   links,
   said {.id, .persona_id, .text, .plural, .made_at} AS acknowledgment

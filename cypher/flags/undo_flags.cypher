@@ -10,7 +10,7 @@
 // $event            map {id, action}
 //
 // Returns records, maps {message_id, flag} of the messages that were ever flagged, in the order given;
-// candidate_ids, memory_ids: what was touched by this call; links: how many; late: ids of messages flagged too long
+// candidate_ids, memory_ids, checkpoint_ids: what was touched by this call; links: how many; late: ids of messages flagged too long
 // ago, in which case nothing was taken back. An acknowledgment all of whose flags are taken back is
 // withdrawn.
 CYPHER 25
@@ -87,6 +87,60 @@ CALL (memories) {
   RETURN count(link) AS links
 }
 CALL (held) {
+  // As in checkpoints/refresh_summaries: a statement of its own would be a second round trip.
+  UNWIND [it IN held | it.message] AS message
+  MATCH (message)<-[:COVERS]-(checkpoint:Checkpoint)
+  WITH DISTINCT checkpoint
+  CALL (checkpoint) {
+    MATCH (checkpoint)-[:COVERS]->(message:Message)
+    RETURN collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS heard
+  }
+  WITH
+    checkpoint,
+    heard = [] AS muted,
+    [
+      place IN range(0, size(checkpoint.parts) - 1)
+      WHERE checkpoint.part_message_ids[place] IN heard
+    ][..3] AS best
+  WITH
+    checkpoint,
+    muted,
+    reduce(
+      text = '',
+      part IN
+        COLLECT {
+          UNWIND best AS place
+          RETURN checkpoint.parts[place]
+          ORDER BY checkpoint.part_places[place], place
+        } |
+      text + CASE WHEN text = '' THEN '' ELSE '\n' END + part
+    ) AS summary
+  WHERE
+    checkpoint.summary IS NULL OR
+    checkpoint.summary <> summary OR
+    checkpoint.muted <> muted
+  CALL (checkpoint, summary) {
+    WITH checkpoint, summary
+    WHERE checkpoint.summary <> summary
+    SET checkpoint.summaries = coalesce(checkpoint.summaries, 0) + 1
+    CREATE
+      (checkpoint)-[:HAD]->
+      (:Summary {
+        tenant_id: $tenant_id,
+        id: checkpoint.id + '-' + toString(checkpoint.summaries),
+        text: checkpoint.summary,
+        made_at: checkpoint.summary_made_at,
+        stale_at: $act.at
+      })
+  }
+  SET
+    checkpoint.summary_made_at =
+      CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $act.at END,
+    checkpoint.summary = summary,
+    checkpoint.muted = muted
+  RETURN collect(checkpoint.id) AS checkpoint_ids
+}
+CALL (held) {
   UNWIND held AS it
   WITH DISTINCT it.flag.acknowledgment_id AS id
   MATCH (said:Acknowledgment {tenant_id: $tenant_id, id: id})
@@ -131,4 +185,4 @@ CALL () {
   ORDER BY place
   RETURN collect({message_id: message.id, flag: flag {.*}}) AS records
 }
-RETURN records, candidate_ids, memory_ids, links, late
+RETURN records, candidate_ids, memory_ids, checkpoint_ids, links, late

@@ -187,6 +187,7 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("GET", "/api/conversations", None, set(Role)),
     ("POST", "/api/conversations/c/messages", {"messages": []}, WRITERS),
     ("GET", "/api/conversations/c/messages", None, set(Role)),
+    ("GET", "/api/conversations/c/checkpoints", None, set(Role)),
     ("POST", "/api/personas/p/candidates", {}, {Role.RUNTIME, Role.ADMIN}),
     ("GET", "/api/personas/p/candidates", None, set(Role) - {Role.USER}),
     ("GET", "/api/personas/p/gate", None, set(Role) - {Role.USER}),

@@ -47,6 +47,7 @@ THEIRS = (
     "/api/personas/ada",
     "/api/keys",
     "/api/conversations/monday/messages",
+    "/api/conversations/monday/checkpoints",
     "/api/personas/ada/candidates",
     "/api/personas/ada/memories",
     "/api/personas/ada/runs",

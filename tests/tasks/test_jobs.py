@@ -15,8 +15,10 @@ import pytest
 import redis
 from celery import Celery
 
+from engine.checkpoints import list_checkpoints
+from engine.conversations import record_messages
 from engine.graph import Graph
-from engine.models import Persona, Tone
+from engine.models import Checkpoint, Message, Persona, Speaker, Tone
 from engine.night.ledger import list_runs
 from engine.night.steps import LEASE
 from engine.nights import claim_nights
@@ -256,3 +258,33 @@ print(run(quick))
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert said.stdout.strip() == "['ended', 'told']", said.stderr
+
+
+@pytest.mark.spec("NAV-01")
+async def test_what_is_said_is_in_a_checkpoint_once_it_is_drawn_from(
+    life: Life, settings: Settings, folder: Path, broker: Celery
+) -> None:
+    said = [
+        Message(f"m{place}", "monday", "ada", Speaker.USER, content, days_ago(1), speaker="Sam")
+        for place, content in enumerate(["Good morning!", "The kiln at the pottery is broken."])
+    ]
+    await record_messages(life.graph, life.caller, "monday", said, now=datetime.now(UTC))
+
+    with local_worker(settings, folder):
+        for _ in range(3):
+            broker.send_task("tasks.jobs.draw_from_conversation", args=[life.tenant_id, "monday"])
+        deadline = time.monotonic() + 30
+        while not (found := await covered(life)):
+            assert time.monotonic() < deadline, (folder / "worker.log").read_text()
+            await asyncio.sleep(0.2)
+        broker.send_task("tasks.jobs.checkpoint_conversation", args=[life.tenant_id, "nowhere"])
+        await asyncio.sleep(1)
+
+    assert found == await covered(life)
+    assert [(it.label, it.message_ids) for it in found] == [
+        ("Kiln, pottery, broken", ["m0", "m1"]),
+    ]
+
+
+async def covered(life: Life) -> list[Checkpoint]:
+    return (await list_checkpoints(life.graph, life.caller, "monday", limit=10)).items

@@ -1,0 +1,33 @@
+// The messages of some checkpoints, in the order they were said.
+//
+// $tenant_id       string
+// $checkpoint_ids  list of strings
+//
+// Returns checkpoint_id, message, with who said it, and its meaning if it has one.
+CYPHER 25
+UNWIND $checkpoint_ids AS id
+MATCH (checkpoint:Checkpoint {tenant_id: $tenant_id, id: id})-[:COVERS]->(message:Message)
+MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
+RETURN
+  checkpoint.id AS checkpoint_id,
+  message {
+    .id,
+    .content,
+    .said_at,
+    flagged: coalesce(message.flagged, false),
+    speaker:
+      CASE message.role
+        WHEN 'persona' THEN persona.name
+        ELSE coalesce(message.speaker, message.user_id, 'The user')
+      END,
+    meaning:
+      COLLECT {
+        // What others merged into is drawn from their messages too; of a message is its own, if any.
+        MATCH (item:Candidate|Memory {memory_type: 'episodic'})-[:DRAWN_FROM]->(message)
+        WHERE item.embedding IS NOT NULL
+        RETURN item.embedding
+        ORDER BY item.said_at <> message.said_at, item.id
+        LIMIT 1
+      }[0]
+  } AS message
+ORDER BY message.said_at, message.id

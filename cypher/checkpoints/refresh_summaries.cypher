@@ -1,0 +1,63 @@
+// Sum up again the checkpoints that cover some messages, after these were flagged or unflagged: the
+// best three sentences whose messages are not flagged, in the order they were said. What summed one up
+// before is kept, as stale; one with nothing but flagged messages is muted. Labels and times stay.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $message_ids      list of strings
+// $now              zoned datetime
+//
+// Returns checkpoint_id, for each that changed.
+CYPHER 25
+UNWIND $message_ids AS id
+MATCH (flagged:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
+MATCH (flagged)<-[:COVERS]-(checkpoint:Checkpoint)
+WITH DISTINCT checkpoint
+CALL (checkpoint) {
+  MATCH (checkpoint)-[:COVERS]->(message:Message)
+  RETURN collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS heard
+}
+WITH
+  checkpoint,
+  heard = [] AS muted,
+  [
+    place IN range(0, size(checkpoint.parts) - 1)
+    WHERE checkpoint.part_message_ids[place] IN heard
+  ][..3] AS best
+WITH
+  checkpoint,
+  muted,
+  reduce(
+    text = '',
+    part IN
+      COLLECT {
+        UNWIND best AS place
+        RETURN checkpoint.parts[place]
+        ORDER BY checkpoint.part_places[place], place
+      } |
+    text + CASE WHEN text = '' THEN '' ELSE '\n' END + part
+  ) AS summary
+WHERE
+  checkpoint.summary IS NULL OR
+  checkpoint.summary <> summary OR
+  checkpoint.muted <> muted
+CALL (checkpoint, summary) {
+  WITH checkpoint, summary
+  WHERE checkpoint.summary <> summary
+  SET checkpoint.summaries = coalesce(checkpoint.summaries, 0) + 1
+  CREATE
+    (checkpoint)-[:HAD]->
+    (:Summary {
+      tenant_id: $tenant_id,
+      id: checkpoint.id + '-' + toString(checkpoint.summaries),
+      text: checkpoint.summary,
+      made_at: checkpoint.summary_made_at,
+      stale_at: $now
+    })
+}
+SET
+  checkpoint.summary_made_at =
+    CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $now END,
+  checkpoint.summary = summary,
+  checkpoint.muted = muted
+RETURN checkpoint.id AS checkpoint_id
