@@ -8,7 +8,17 @@ from litestar.params import QueryParameter
 
 from api.auth import only
 from api.errors import problems
-from api.wire import Cursor, Limit, NewConversation, NewMessage, NewMessages, PathId, like, said_at
+from api.wire import (
+    Cursor,
+    Limit,
+    NewConversation,
+    NewMessage,
+    NewMessages,
+    NewSplit,
+    PathId,
+    like,
+    said_at,
+)
 from engine.clock import Clock
 from engine.conversations import (
     add_conversation,
@@ -20,7 +30,8 @@ from engine.conversations import (
 from engine.errors import Forbidden
 from engine.graph import Graph
 from engine.jobs import Jobs
-from engine.models import Caller, Conversation, Message, Page, Role, Speaker, new_id
+from engine.models import Caller, Conversation, Message, Page, Role, Speaker, Split, new_id
+from engine.splits import split_conversation
 
 WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
 
@@ -137,3 +148,31 @@ class ConversationController(Controller):
     ) -> Page[Message]:
         """What was said, in the order of when it was said."""
         return await list_messages(graph, caller, conversation_id, cursor=cursor, limit=limit)
+
+    @post(
+        "/{conversation_id:str}/split",
+        operation_id="split_conversation",
+        guards=[WRITERS],
+        responses=problems(404, 409, 413),
+    )
+    async def split(
+        self,
+        conversation_id: PathId,
+        data: Annotated[
+            NewSplit, like(first_message_id="m4", last_message_id="m9", id="the-trip", title="Trip")
+        ],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Split:
+        """Carry part of a conversation into a new one, as copies that keep their flags."""
+        return await split_conversation(
+            graph,
+            caller,
+            conversation_id,
+            first_id=data.first_message_id,
+            last_id=data.last_message_id,
+            chosen_id=data.id,
+            title=data.title,
+            now=await clock.now(),
+        )

@@ -198,6 +198,13 @@ class ForgetRange(Body, frozen=True):
     confirmed: bool = False
 
 
+class NewSplit(Body, frozen=True):
+    first_message_id: Id
+    last_message_id: Id | None = None
+    id: Id | None = None
+    title: Annotated[str, Meta(max_length=200)] | None = None
+
+
 class Reversal(Body, frozen=True):
     source: ReversalSource = ReversalSource.MEMORY_MANAGER
 

@@ -20,7 +20,10 @@ WITH
   persona,
   messages,
   [id IN $sources WHERE NOT id IN found] AS missing,
-  any(message IN messages WHERE coalesce(message.flagged, false)) AS flagged
+  // A flag on what was said to another persona is not about this one.
+  any(message IN messages
+    WHERE coalesce(message.flagged, false) AND message.persona_id = $persona_id
+  ) AS flagged
 CALL (persona, messages, missing, flagged) {
   WITH persona, messages, missing, flagged
   WHERE missing = []

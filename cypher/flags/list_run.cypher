@@ -3,20 +3,26 @@
 // $tenant_id        string
 // $conversation_id  string
 // $first_id         string
-// $last_id          string
+// $last_id          string, or null: to the end
 //
 // Returns message_ids; nothing when one of the two is not in this conversation.
 CYPHER 25
 MATCH (one:Message {tenant_id: $tenant_id, id: $first_id, conversation_id: $conversation_id})
-MATCH (other:Message {tenant_id: $tenant_id, id: $last_id, conversation_id: $conversation_id})
+OPTIONAL MATCH
+  (other:Message {tenant_id: $tenant_id, id: $last_id, conversation_id: $conversation_id})
+WITH one, other
+WHERE $last_id IS NULL OR other IS NOT NULL
 WITH
-  CASE WHEN one.said_at <= other.said_at THEN one ELSE other END AS first,
-  CASE WHEN one.said_at <= other.said_at THEN other ELSE one END AS last
-MATCH (message:Message)
-WHERE
-  message.tenant_id = $tenant_id AND
-  message.conversation_id = $conversation_id AND
-  first.said_at <= message.said_at <= last.said_at
-WITH message
-ORDER BY message.said_at, message.id
-RETURN collect(message.id) AS message_ids
+  CASE WHEN other.said_at < one.said_at THEN other ELSE one END AS first,
+  CASE WHEN other.said_at < one.said_at THEN one ELSE other END AS last
+RETURN
+  COLLECT {
+    MATCH (message:Message)
+    WHERE
+      message.tenant_id = $tenant_id AND
+      message.conversation_id = $conversation_id AND
+      message.said_at >= first.said_at AND
+      (last IS NULL OR message.said_at <= last.said_at)
+    RETURN message.id
+    ORDER BY message.said_at, message.id
+  } AS message_ids

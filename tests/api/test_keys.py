@@ -194,6 +194,7 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("DELETE", "/api/candidates/c", None, {Role.RUNTIME, Role.ADMIN}),
     ("POST", "/api/messages/m/forget", None, WRITERS),
     ("POST", "/api/conversations/c/forget-range", {}, WRITERS),
+    ("POST", "/api/conversations/c/split", {}, WRITERS),
     ("POST", "/api/messages/m/undo", {}, WRITERS),
     ("GET", "/api/ranges/r", None, set(Role)),
     ("POST", "/api/ranges/r/undo", {}, WRITERS),

@@ -34,6 +34,7 @@ BODIES: dict[tuple[str, str], Any] = {
         "first_message_id": "said",
         "last_message_id": "said",
     },
+    ("POST", "/api/conversations/{conversation_id}/split"): {"first_message_id": "said"},
     ("POST", "/api/messages/{message_id}/undo"): {},
     ("POST", "/api/ranges/{range_id}/undo"): {},
     ("PATCH", "/api/memories/{memory_id}"): {"pinned": True},
