@@ -4,7 +4,8 @@ from typing import Annotated
 
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
-from litestar.params import QueryParameter
+from litestar.params import FromQuery, QueryParameter
+from litestar.response import Stream
 
 from api.auth import only
 from api.errors import problems
@@ -28,12 +29,19 @@ from engine.conversations import (
     record_messages,
 )
 from engine.errors import Forbidden
+from engine.exports import ExportFormat, export_conversation
 from engine.graph import Graph
 from engine.jobs import Jobs
 from engine.models import Caller, Conversation, Message, Page, Role, Speaker, Split, new_id
 from engine.splits import split_conversation
 
 WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
+
+EXPORTED = {  # the content type and the ending of each format
+    ExportFormat.JSONL: ("application/x-ndjson", "jsonl"),
+    ExportFormat.MARKDOWN: ("text/markdown", "md"),
+}
+MessageAsked = Annotated[str | None, QueryParameter(max_length=128)]
 
 SAID = {
     "message_id": "m1",
@@ -175,4 +183,39 @@ class ConversationController(Controller):
             chosen_id=data.id,
             title=data.title,
             now=await clock.now(),
+        )
+
+    @get(
+        "/{conversation_id:str}/export",
+        operation_id="export_conversation",
+        responses=problems(404),
+        response_description="One message a line, or a readable transcript.",
+    )
+    async def export(
+        self,
+        conversation_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        format: FromQuery[ExportFormat] = ExportFormat.JSONL,  # noqa: A002
+        exclude_flagged: FromQuery[bool] = False,
+        first_message_id: MessageAsked = None,
+        last_message_id: MessageAsked = None,
+    ) -> Stream:
+        """What was said, as a file: flagged messages are annotated, or left out and counted."""
+        pieces = await export_conversation(
+            graph,
+            caller,
+            conversation_id,
+            format=format,
+            exclude_flagged=exclude_flagged,
+            first_id=first_message_id,
+            last_id=last_message_id,
+        )
+        media_type, ending = EXPORTED[format]
+        return Stream(
+            pieces,
+            media_type=media_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{conversation_id}.{ending}"',
+            },
         )

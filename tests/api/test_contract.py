@@ -66,6 +66,7 @@ def test_every_answer_is_one_the_document_names(case: Any, address: str, api_key
     # that a route does not know is passed over.
     query = case.query or {}
     known = {"limit", "cursor", "instance_id", "state", "type", "category", "as_of"}
+    known |= {"format", "exclude_flagged", "first_message_id", "last_message_id"}
     assume(query.keys() <= known)
     assume(not any(isinstance(value, list) for value in query.values()))
     case.call_and_validate(

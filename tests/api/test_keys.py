@@ -195,6 +195,7 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("POST", "/api/messages/m/forget", None, WRITERS),
     ("POST", "/api/conversations/c/forget-range", {}, WRITERS),
     ("POST", "/api/conversations/c/split", {}, WRITERS),
+    ("GET", "/api/conversations/c/export", None, set(Role)),
     ("POST", "/api/messages/m/undo", {}, WRITERS),
     ("GET", "/api/ranges/r", None, set(Role)),
     ("POST", "/api/ranges/r/undo", {}, WRITERS),
