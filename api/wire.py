@@ -120,6 +120,11 @@ class PersonaChanges(Body, frozen=True):
     time_zone: TimeZone | UnsetType = UNSET
 
 
+class NewDuplicate(Body, frozen=True):
+    id: Id | None = None
+    name: Name | None = None
+
+
 class NewInstance(Body, frozen=True):
     name: Name
     id: Id | None = None

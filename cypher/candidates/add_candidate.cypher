@@ -11,6 +11,7 @@
 // Nothing at all when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE persona.copying IS NULL
 OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
 WHERE message.id IN $sources
 WITH persona, message

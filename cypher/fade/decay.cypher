@@ -58,7 +58,9 @@ CALL () {
     can_fade AND
     left <= figures.archive_importance AND
     memory.access_count = 0 AS forsaken,
-    memory.formed_at + duration({seconds: toInteger(figures.archive_days * 86400)}) AS archive_at
+    // A copied persona has not used anything yet: its memories get their time anew.
+    coalesce(memory.copied_at, memory.formed_at) +
+    duration({seconds: toInteger(figures.archive_days * 86400)}) AS archive_at
   WITH
     *,
     forsaken AND archive_at <= $as_of AS leaves,

@@ -175,6 +175,7 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("POST", "/api/personas", {"name": "P"}, {Role.ADMIN}),
     ("GET", "/api/personas", None, set(Role)),
     ("PATCH", "/api/personas/p", {"tone": "warm"}, {Role.ADMIN}),
+    ("POST", "/api/personas/p/duplicate", {}, {Role.ADMIN}),
     ("POST", "/api/instances", {"name": "I"}, {Role.ADMIN}),
     ("GET", "/api/instances", None, set(Role)),
     ("PUT", "/api/instances/i/members/u", {}, {Role.ADMIN}),
