@@ -175,7 +175,7 @@ async def test_copying_twice_is_copying_once(life: Life, boss: httpx.AsyncClient
     assert {key: after[key] for key in before} == before
 
 
-@pytest.mark.spec("NAV-07", "FLAG-06")
+@pytest.mark.spec("NAV-07")
 async def test_each_goes_its_own_way_afterwards(
     life: Life, chat: httpx.AsyncClient, boss: httpx.AsyncClient
 ) -> None:
