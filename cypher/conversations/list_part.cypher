@@ -10,14 +10,18 @@
 // Returns message; speaker: the name of who said it.
 CYPHER 25
 MATCH (message:Message)
+  USING INDEX SEEK message:Message(tenant_id, conversation_id, said_at, id)
 WHERE
   message.tenant_id = $tenant_id AND
   message.conversation_id = $conversation_id AND
   message.said_at >= $from_said_at AND
   message.said_at <= $until AND
-  (message.said_at > $from_said_at OR message.id >= $from_id)
+  message.id IS NOT NULL AND
+  // Not an OR, which would be looked up in two indexes.
+  CASE WHEN message.said_at = $from_said_at THEN message.id >= $from_id ELSE true END
 WITH message
-ORDER BY message.said_at, message.id
+// All of the index's properties, so that it is read in its order, and no farther than the limit.
+ORDER BY message.tenant_id, message.conversation_id, message.said_at, message.id
 LIMIT $limit
 OPTIONAL MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
 RETURN

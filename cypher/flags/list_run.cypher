@@ -18,11 +18,13 @@ WITH
 RETURN
   COLLECT {
     MATCH (message:Message)
+      USING INDEX SEEK message:Message(tenant_id, conversation_id, said_at, id)
     WHERE
       message.tenant_id = $tenant_id AND
       message.conversation_id = $conversation_id AND
       message.said_at >= first.said_at AND
-      (last IS NULL OR message.said_at <= last.said_at)
+      message.said_at <= coalesce(last.said_at, datetime({year: 9999})) AND
+      message.id IS NOT NULL
     RETURN message.id
     ORDER BY message.said_at, message.id
   } AS message_ids
