@@ -10,6 +10,7 @@ import pytest
 import api.personas
 from engine import duplicates
 from engine.duplicates import copies_left, duplicate_persona, memory_copy_id
+from engine.jobs import Jobs
 from engine.models import LinkType, MemoryState, MemoryType, Role
 from engine.nights import fade_hour, run_night
 from tests.api.conftest import NewCaller
@@ -288,11 +289,19 @@ async def test_until_it_is_whole_nobody_sees_it_and_whoever_comes_next_goes_on(
     said = await a_life(life)
     monkeypatch.setattr(duplicates, "AT_ONCE", 2)
     monkeypatch.setattr(api.personas, "WAITS", -1.0)
+    sent: list[tuple[str, ...]] = []
+
+    async def send(_: Jobs, *job: str) -> bool:
+        sent.append(job)
+        return True
+
+    monkeypatch.setattr(Jobs, "send", send)
     body = {"id": "eve"}
 
     first = await boss.post("/api/personas/ada/duplicate", json=body)
 
     assert first.status_code == 202
+    assert sent == [("tasks.jobs.duplicate", life.tenant_id, "ada", "eve")]
     assert len(await kept(life, "eve")) == 2
     conversation = {"id": "c", "instance_id": "studio", "persona_ids": ["eve"]}
     unseen = [
