@@ -11,13 +11,21 @@ from litestar.di import Provide
 from litestar.middleware import DefineMiddleware
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
-from litestar.openapi.spec import Components, License, OpenAPI, SecurityScheme
+from litestar.openapi.spec import (
+    Components,
+    License,
+    OpenAPI,
+    OpenAPIMediaType,
+    OpenAPIType,
+    Schema,
+    SecurityScheme,
+)
 from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
 
 from api.auth import Authentication
 from api.candidates import CandidateController
 from api.clock import ClockController
-from api.conversations import ConversationController
+from api.conversations import EXPORTED, ConversationController
 from api.envelope import Door
 from api.errors import HANDLERS
 from api.flags import FlagController
@@ -137,11 +145,17 @@ def create_app(settings: Settings | None = None) -> Door:
 
 
 def finish_document(document: OpenAPI) -> None:
-    """What Litestar cannot know: readable summaries, and that bodies take no other fields."""
+    """What Litestar cannot know: readable summaries, what an export is, strict bodies."""
     for path in (document.paths or {}).values():
         for operation in (path.get, path.post, path.put, path.patch, path.delete):
             if operation and operation.operation_id:
                 operation.summary = operation.operation_id.replace("_", " ").capitalize()
+            if operation and operation.operation_id == "export_conversation":
+                answer = (operation.responses or {})["200"]
+                answer.content = {  # type: ignore[union-attr]  # ours are no references
+                    media_type: OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
+                    for media_type, _ in EXPORTED.values()
+                }
     for body in Body.__subclasses__():
         if schema := (document.components.schemas or {}).get(body.__name__):
             schema.additional_properties = False

@@ -7,13 +7,23 @@ from typing import Annotated
 import msgspec
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
-from litestar.params import HeaderParameter, QueryParameter
-from litestar.response import ServerSentEvent, ServerSentEventMessage
+from litestar.params import FromQuery, HeaderParameter, QueryParameter
+from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 from redis.asyncio import Redis
 
 from api.auth import only
 from api.errors import problems
-from api.wire import Cursor, Limit, NewConversation, NewMessage, NewMessages, PathId, like, said_at
+from api.wire import (
+    Cursor,
+    Limit,
+    NewConversation,
+    NewMessage,
+    NewMessages,
+    NewSplit,
+    PathId,
+    like,
+    said_at,
+)
 from engine.checkpoints import list_checkpoints
 from engine.clock import Clock
 from engine.conversations import (
@@ -25,12 +35,30 @@ from engine.conversations import (
 )
 from engine.errors import Forbidden, NotFound
 from engine.events import Event, last_place, listen
+from engine.exports import ExportFormat, export_conversation
 from engine.graph import Graph
 from engine.jobs import Jobs
-from engine.models import Caller, Checkpoint, Conversation, Message, Page, Role, Speaker, new_id
+from engine.models import (
+    Caller,
+    Checkpoint,
+    Conversation,
+    Message,
+    Page,
+    Role,
+    Speaker,
+    Split,
+    new_id,
+)
 from engine.settings import Settings
+from engine.splits import split_conversation
 
 WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
+
+EXPORTED = {  # the content type and the ending of each format
+    ExportFormat.JSONL: ("application/x-ndjson", "jsonl"),
+    ExportFormat.MARKDOWN: ("text/markdown", "md"),
+}
+MessageAsked = Annotated[str | None, QueryParameter(max_length=128)]
 
 SAID = {
     "message_id": "m1",
@@ -218,3 +246,66 @@ class ConversationController(Controller):
     ) -> Page[Checkpoint]:
         """What was talked about, one topic after the other, summed up without what is flagged."""
         return await list_checkpoints(graph, caller, conversation_id, cursor=cursor, limit=limit)
+
+    @post(
+        "/{conversation_id:str}/split",
+        operation_id="split_conversation",
+        guards=[WRITERS],
+        responses=problems(404, 409, 413),
+    )
+    async def split(
+        self,
+        conversation_id: PathId,
+        data: Annotated[
+            NewSplit, like(first_message_id="m4", last_message_id="m9", id="the-trip", title="Trip")
+        ],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+    ) -> Split:
+        """Carry part of a conversation into a new one, as copies that keep their flags."""
+        return await split_conversation(
+            graph,
+            caller,
+            conversation_id,
+            first_id=data.first_message_id,
+            last_id=data.last_message_id,
+            chosen_id=data.id,
+            title=data.title,
+            now=await clock.now(),
+        )
+
+    @get(
+        "/{conversation_id:str}/export",
+        operation_id="export_conversation",
+        responses=problems(404),
+        response_description="One message a line, or a readable transcript.",
+    )
+    async def export(
+        self,
+        conversation_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        format: FromQuery[ExportFormat] = ExportFormat.JSONL,  # noqa: A002
+        exclude_flagged: FromQuery[bool] = False,
+        first_message_id: MessageAsked = None,
+        last_message_id: MessageAsked = None,
+    ) -> Stream:
+        """What was said, as a file: flagged messages are annotated, or left out and counted."""
+        pieces = await export_conversation(
+            graph,
+            caller,
+            conversation_id,
+            format=format,
+            exclude_flagged=exclude_flagged,
+            first_id=first_message_id,
+            last_id=last_message_id,
+        )
+        media_type, ending = EXPORTED[format]
+        return Stream(
+            pieces,
+            media_type=media_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{conversation_id}.{ending}"',
+            },
+        )

@@ -4,17 +4,23 @@ from dataclasses import replace
 from typing import Annotated
 
 import msgspec
-from litestar import Controller, get, patch, post
+from litestar import Controller, Response, get, patch, post
 from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
+from litestar.status_codes import HTTP_201_CREATED, HTTP_202_ACCEPTED
 
 from api.auth import only
 from api.errors import problems
-from api.wire import Cursor, Limit, NewPersona, PathId, PersonaChanges, like
+from api.wire import Cursor, Limit, NewDuplicate, NewPersona, PathId, PersonaChanges, like
 from engine.clock import Clock
+from engine.duplicates import duplicate_persona
 from engine.graph import Graph
+from engine.jobs import Jobs
 from engine.models import Caller, Page, Persona, Role, new_id
 from engine.personas import add_persona, change_persona, get_persona, list_personas
 from engine.settings import Settings
+
+WAITS = 4.0  # seconds a caller waits for a copy; a worker goes on with a larger one
 
 
 class PersonaController(Controller):
@@ -91,6 +97,46 @@ class PersonaController(Controller):
             now=await clock.now(),
             consolidate_at=settings.consolidate_at,
         )
+
+    @post(
+        "/{persona_id:str}/duplicate",
+        operation_id="duplicate_persona",
+        guards=[only(Role.ADMIN)],
+        responses={
+            HTTP_202_ACCEPTED: ResponseSpec(
+                Persona,
+                description="The copy is being made. It is there, whole, when it can be read.",
+                generate_examples=False,
+            ),
+            **problems(404, 409, 413),
+        },
+    )
+    async def duplicate(
+        self,
+        persona_id: PathId,
+        data: Annotated[NewDuplicate, like(id="ada-2", name="Ada, once more")],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
+        jobs: NamedDependency[Jobs],
+    ) -> Response[Persona]:
+        """Make another persona with the same memories and none of their use: the only reset."""
+        copy_id = data.id or new_id()
+        copy = await duplicate_persona(
+            graph,
+            caller.tenant_id,
+            persona_id,
+            copy_id=copy_id,
+            name=data.name,
+            now=await clock.now(),
+            consolidate_at=settings.consolidate_at,
+            seconds=WAITS,
+        )
+        if copy.whole:
+            return Response(copy.persona, status_code=HTTP_201_CREATED)
+        await jobs.send("tasks.jobs.duplicate", caller.tenant_id, persona_id, copy_id)
+        return Response(copy.persona, status_code=HTTP_202_ACCEPTED)
 
 
 def as_seen(persona: Persona, caller: Caller) -> Persona:

@@ -120,6 +120,11 @@ class PersonaChanges(Body, frozen=True):
     time_zone: TimeZone | UnsetType = UNSET
 
 
+class NewDuplicate(Body, frozen=True):
+    id: Id | None = None
+    name: Name | None = None
+
+
 class NewInstance(Body, frozen=True):
     name: Name
     id: Id | None = None
@@ -200,6 +205,13 @@ class ForgetRange(Body, frozen=True):
     first_message_id: Id
     last_message_id: Id
     confirmed: bool = False
+
+
+class NewSplit(Body, frozen=True):
+    first_message_id: Id
+    last_message_id: Id | None = None
+    id: Id | None = None
+    title: Annotated[str, Meta(max_length=200)] | None = None
 
 
 class Reversal(Body, frozen=True):

@@ -252,6 +252,14 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """A conversation that part of another was carried into."""
+
+    conversation: Conversation
+    message_ids: dict[str, str]  # by the id of each message that was carried: that of its copy
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A memory item drawn from messages, waiting for the night."""
 

@@ -34,7 +34,7 @@ async def add_persona(
         raise NotFound(f"No tenant {tenant_id!r}.")
     stored = as_persona(found[0])
     made = replace(persona, created_at=stored.created_at, updated_at=stored.updated_at)
-    if stored != made:
+    if stored != made or found[0]["copying"]:
         raise IdTaken("persona", persona.id)
     return stored
 

@@ -49,6 +49,12 @@ app.conf.beat_schedule = {
         # One that nobody took by the time the next is due would only be done twice.
         "options": {"expires": 60},
     },
+    # A copy of a large persona is made by a job; this finds those that were left half-way.
+    "duplicate": {
+        "task": "tasks.jobs.duplicate_left",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     # What is due to fade between two nights.
     "fade": {
         "task": "tasks.jobs.fade_due",

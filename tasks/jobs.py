@@ -4,6 +4,7 @@ import structlog
 
 from engine.candidates import draw_candidates, overdue_conversations
 from engine.checkpoints import make_checkpoints, overdue_checkpoints
+from engine.duplicates import copies_left, duplicate_persona
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
 from engine.nights import claim_nights, due_to_fade, fade_hour, run_night
 from tasks.app import app, settings
@@ -12,6 +13,8 @@ from tasks.process import embedder, extractor, run
 NIGHTS_AT_ONCE = 1000  # sent out by one look; the next look, a minute later, sends the rest
 
 OVERDUE_AT_ONCE = 1000  # conversations
+
+COPIES_AT_ONCE = 100
 
 RETRY = {
     "autoretry_for": (Unavailable,),
@@ -94,3 +97,27 @@ def fade_persona(tenant_id: str, persona_id: str) -> None:
         log.info("hour_left_alone", why=type(nothing_to_do).__name__, persona_id=persona_id)
     else:
         log.info("hour", state=faded.state, hour=faded.period, persona_id=persona_id)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def duplicate_left() -> None:
+    """Go on with the copies of personas that nobody goes on with."""
+    for tenant_id, persona_id, copy_id in run(copies_left, limit=COPIES_AT_ONCE):
+        duplicate.delay(tenant_id, persona_id, copy_id)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def duplicate(tenant_id: str, persona_id: str, copy_id: str) -> None:
+    """Copy what is left of one persona."""
+    try:
+        run(
+            duplicate_persona,
+            tenant_id,
+            persona_id,
+            copy_id=copy_id,
+            consolidate_at=settings.consolidate_at,
+        )
+    except (NightUnderWay, PersonaNotFound) as not_now:
+        log.info("copy_left_alone", why=type(not_now).__name__, persona_id=copy_id)
+    else:
+        log.info("copied", persona_id=copy_id)

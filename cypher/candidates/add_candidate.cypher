@@ -11,6 +11,7 @@
 // Nothing at all when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE persona.copying IS NULL
 OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
 WHERE message.id IN $sources
 WITH persona, message
@@ -20,7 +21,10 @@ WITH
   persona,
   messages,
   [id IN $sources WHERE NOT id IN found] AS missing,
-  any(message IN messages WHERE coalesce(message.flagged, false)) AS flagged
+  // A flag on what was said to another persona is not about this one.
+  any(message IN messages
+    WHERE coalesce(message.flagged, false) AND message.persona_id = $persona_id
+  ) AS flagged
 CALL (persona, messages, missing, flagged) {
   WITH persona, messages, missing, flagged
   WHERE missing = []

@@ -25,7 +25,8 @@ CALL () {
     candidate.tenant_id = $tenant_id AND
     candidate.persona_id = $persona_id AND
     candidate.state IS NOT NULL AND
-    candidate.extracted_at IS NOT NULL
+    candidate.extracted_at IS NOT NULL AND
+    candidate.copied_from IS NULL
   WITH candidate.memory_type AS memory_type, count(*) AS n
   ORDER BY memory_type
   RETURN collect({memory_type: memory_type, candidates: n}) AS candidates

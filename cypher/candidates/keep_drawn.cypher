@@ -17,8 +17,17 @@ REMOVE message.waiting_since
 SET
   message.left_out = row.left_out,
   message.uncovered_since = $now
-WITH message, row
-CALL (message, row) {
+WITH
+  message,
+  row,
+  // A split may have carried it into another conversation before anything was drawn from it.
+  [(carried:Message)-[:COPY_OF]->(message) | carried] AS copies
+WITH
+  message,
+  row,
+  copies,
+  any(it IN [message] + copies WHERE coalesce(it.flagged, false)) AS flagged
+CALL (message, row, copies, flagged) {
   UNWIND row.candidates AS drawn
   MATCH (persona:Persona {tenant_id: $tenant_id, id: drawn.persona_id})
   MERGE (candidate:Candidate {tenant_id: $tenant_id, id: drawn.id})
@@ -31,13 +40,14 @@ CALL (message, row) {
       candidate.said_at = message.said_at,
       candidate.conversation_id = message.conversation_id,
       // It may have been flagged before anything was drawn from it.
-      candidate.flagged = coalesce(message.flagged, false),
-      candidate.deprioritized_at = CASE WHEN message.flagged THEN $now END,
+      candidate.flagged = flagged,
+      candidate.deprioritized_at = CASE WHEN flagged THEN $now END,
       candidate.minimized = false,
       candidate.embedding = toFloatList(drawn.embedding),
       candidate.extracted_at = $now,
-      candidate.state = CASE WHEN message.flagged THEN 'suppressed' ELSE 'pending' END
+      candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
   MERGE (candidate)-[:DRAWN_FROM]->(message)
+  FOREACH (carried IN copies | MERGE (candidate)-[:DRAWN_FROM]->(carried))
   MERGE (persona)-[:CONSIDERS]->(candidate)
   RETURN count(candidate) AS kept
 }

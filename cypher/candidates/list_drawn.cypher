@@ -24,7 +24,11 @@ RETURN
   COLLECT {
     // A memory into which others merged is drawn from their messages too; its own has its time.
     MATCH (drawn:Candidate|Memory)-[:DRAWN_FROM]->(message)
-    WHERE drawn.extracted_at IS NOT NULL AND drawn.said_at = message.said_at
+    // So is a copied persona's.
+    WHERE
+      drawn.extracted_at IS NOT NULL AND
+      drawn.said_at = message.said_at AND
+      drawn.copied_from IS NULL
     RETURN drawn.memory_type
     ORDER BY drawn.id
   } AS drawn

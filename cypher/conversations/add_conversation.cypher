@@ -10,7 +10,7 @@
 CYPHER 25
 MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
 OPTIONAL MATCH (persona:Persona {tenant_id: $tenant_id})
-WHERE persona.id IN $persona_ids
+WHERE persona.id IN $persona_ids AND persona.copying IS NULL
 WITH instance, collect(persona) AS personas, collect(persona.id) AS found
 WITH instance, personas, [id IN $persona_ids WHERE NOT id IN found] AS missing
 CALL (instance, personas, missing) {

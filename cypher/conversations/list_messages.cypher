@@ -9,11 +9,18 @@
 // Returns message.
 CYPHER 25
 MATCH (message:Message)
+  USING INDEX SEEK message:Message(tenant_id, conversation_id, said_at, id)
 WHERE
   message.tenant_id = $tenant_id AND
   message.conversation_id = $conversation_id AND
   message.said_at >= $after_said_at AND
-  (message.said_at > $after_said_at OR message.id > $after_id)
+  message.id IS NOT NULL AND
+  // Not an OR, which would be looked up in two indexes.
+  CASE WHEN message.said_at = $after_said_at THEN message.id > $after_id ELSE true END
+WITH message
+// All of the index's properties, so that it is read in its order, and no farther than the limit.
+ORDER BY message.tenant_id, message.conversation_id, message.said_at, message.id
+LIMIT $limit
 RETURN
   message {
     .id,
@@ -32,4 +39,3 @@ RETURN
       }[0]
   } AS message
 ORDER BY message.said_at, message.id
-LIMIT $limit

@@ -14,6 +14,7 @@ WHERE NOT EXISTS { (:Memory {tenant_id: $tenant_id, id: row.id}) }
 CALL (row) {
   UNWIND row.episode_ids AS episode_id
   MATCH (:Memory {tenant_id: $tenant_id, id: episode_id})-[:DRAWN_FROM]->(message)
+  WHERE message.persona_id = $persona_id
   SET message.lock = true
   REMOVE message.lock
   WITH message

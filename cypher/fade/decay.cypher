@@ -33,7 +33,8 @@ CALL () {
       .idle_importance,
       .idle_since,
       .access_count,
-      .formed_at
+      .formed_at,
+      .copied_at
     } AS now
   WITH
     memory,
@@ -71,7 +72,9 @@ CALL () {
     *,
     CASE
       WHEN can_fade AND left <= figures.archive_importance AND now.access_count = 0
-        THEN now.formed_at + duration({seconds: toInteger(figures.archive_days * 86400)})
+        // A copied persona has not used anything yet: its memories get their time anew.
+        THEN coalesce(now.copied_at, now.formed_at) +
+          duration({seconds: toInteger(figures.archive_days * 86400)})
     END AS archive_at,
     CASE
       WHEN can_fade AND left > 1 AND figures.decay_curve <> 'none'

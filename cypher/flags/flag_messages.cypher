@@ -1,5 +1,6 @@
 // Flag messages of one conversation, with all that follows: candidates drawn from them are suppressed,
-// memories drawn from them and the links going out from those are turned down. Nothing is cut.
+// memories drawn from them and the links going out from those are turned down. Nothing is cut. It is the
+// memory of the persona each message belongs to that changes, and no other's.
 // A message that is flagged already keeps its flag.
 //
 // $tenant_id        string
@@ -58,6 +59,7 @@ CALL (fresh, mixed) {
 CALL (fresh) {
   UNWIND fresh AS message
   MATCH (item:Candidate|Memory)-[:DRAWN_FROM]->(message)
+  WHERE item.persona_id = message.persona_id
   WITH DISTINCT item
   ORDER BY item.id
   // The lock before the look: the night may just be making a memory of it.
@@ -80,8 +82,8 @@ CALL (memories) {
   WITH
     memory,
     COUNT {
-      MATCH (memory)-[:DRAWN_FROM]->(:Message)<-[:FLAGS]-(flag:Flag)
-      WHERE flag.reversed_at IS NULL
+      MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+      WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
       RETURN DISTINCT flag.act
     } AS acts
   SET

@@ -41,7 +41,7 @@ CALL (held) {
 CALL (held) {
   UNWIND held AS it
   MATCH (item:Candidate|Memory)-[:DRAWN_FROM]->(message)
-  WHERE message = it.message
+  WHERE message = it.message AND item.persona_id = message.persona_id
   WITH DISTINCT item
   ORDER BY item.id
   SET item.lock = true
@@ -50,7 +50,10 @@ CALL (held) {
     item,
     item:Memory AS is_memory,
     item.state AS state,
-    EXISTS { (item)-[:DRAWN_FROM]->(:Message {flagged: true}) } AS still
+    coalesce(item.own_flagged, false) OR
+    EXISTS {
+      (item)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: item.persona_id})
+    } AS still
   SET
     item.flagged = still,
     item.deprioritized_at = CASE WHEN still THEN item.deprioritized_at END,
@@ -73,8 +76,8 @@ CALL (memories) {
     coalesce(memory.own_modifier, 1.0) *
       $factor ^
         COUNT {
-          MATCH (memory)-[:DRAWN_FROM]->(:Message)<-[:FLAGS]-(flag:Flag)
-          WHERE flag.reversed_at IS NULL
+          MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+          WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
           RETURN DISTINCT flag.act
         } AS weight
   SET

@@ -30,6 +30,7 @@ CALL (memory, row) {
   // Of a flag and a merge at once, the second sees what the first has done.
   CALL (candidate) {
     MATCH (candidate)-[:DRAWN_FROM]->(message)
+    WHERE message.persona_id = candidate.persona_id
     SET message.lock = true
     REMOVE message.lock
     WITH message

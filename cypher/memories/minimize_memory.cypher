@@ -17,12 +17,17 @@ WITH
   $modifier *
     $factor ^
       COUNT {
-        MATCH (memory)-[:DRAWN_FROM]->(:Message)<-[:FLAGS]-(flag:Flag)
-        WHERE flag.reversed_at IS NULL
+        MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
         RETURN DISTINCT flag.act
       } AS after
 SET
   memory.own_modifier = CASE WHEN $modifier < 1 THEN $modifier END,
+  // What a duplicate had inherited is taken back with it.
+  memory.own_flagged = CASE WHEN $modifier < 1 THEN memory.own_flagged END,
+  memory.flagged =
+    ($modifier < 1 AND coalesce(memory.own_flagged, false)) OR
+    EXISTS { (memory)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: memory.persona_id}) },
   memory.weight_modifier = after,
   memory.minimized = after < 1
 CREATE

@@ -3,7 +3,7 @@
 // $tenant_id  string
 // $persona    map {id, name, identity, tone, time_zone, created_at, updated_at, next_night_at}
 //
-// Returns persona.
+// Returns persona; copying: whether it is one that is being made by copying another.
 CYPHER 25
 MATCH (tenant:Tenant {id: $tenant_id})
 MERGE (persona:Persona {tenant_id: $tenant_id, id: $persona.id})
@@ -18,4 +18,5 @@ RETURN
     .time_zone,
     .created_at,
     .updated_at
-  } AS persona
+  } AS persona,
+  persona.copying IS NOT NULL AS copying

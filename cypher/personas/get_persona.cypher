@@ -6,6 +6,7 @@
 // Returns persona; nothing when there is none.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE persona.copying IS NULL
 RETURN
   persona {
     .id,

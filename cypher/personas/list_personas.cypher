@@ -7,7 +7,7 @@
 // Returns persona.
 CYPHER 25
 MATCH (persona:Persona)
-WHERE persona.tenant_id = $tenant_id AND persona.id > $after
+WHERE persona.tenant_id = $tenant_id AND persona.id > $after AND persona.copying IS NULL
 RETURN
   persona {
     .id,

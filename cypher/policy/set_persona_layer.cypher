@@ -7,6 +7,7 @@
 // Returns persona_id; nothing when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE persona.copying IS NULL
 SET
   persona.policy = $policy,
   persona.reckon = true

@@ -9,6 +9,6 @@ OPTIONAL MATCH (theme)-[extends:EXTENDS]->(:Memory {tenant_id: $tenant_id, id: r
 DELETE extends
 SET theme.reinforcements = theme.reinforcements - 1
 WITH theme, row
-UNWIND row.messages AS id
-MATCH (theme)-[drawn:DRAWN_FROM]->(:Message {tenant_id: $tenant_id, id: id})
+MATCH (theme)-[drawn:DRAWN_FROM]->(message:Message)
+WHERE message.id IN row.messages OR message.copied_from IN row.messages
 DELETE drawn

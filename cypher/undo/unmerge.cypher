@@ -15,8 +15,9 @@ CALL (memory, row) {
   REMOVE candidate.merged_at
 }
 CALL (memory, row) {
-  UNWIND row.messages AS id
-  MATCH (memory)-[drawn:DRAWN_FROM]->(:Message {tenant_id: $tenant_id, id: id})
+  // A split since then has linked it to the copies too.
+  MATCH (memory)-[drawn:DRAWN_FROM]->(message:Message)
+  WHERE message.id IN row.messages OR message.copied_from IN row.messages
   DELETE drawn
 }
 WITH memory, row, memory.salience <> row.after.salience AS kept

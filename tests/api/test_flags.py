@@ -11,6 +11,7 @@ from engine.acknowledgments import TEMPLATES
 from engine.conversations import list_messages
 from engine.graph import Graph
 from engine.models import CandidateState, LinkType, Role, Tone
+from engine.nights import run_night
 from engine.settings import Settings
 from tests.api.conftest import NewCaller
 from tests.lives import Life
@@ -160,6 +161,93 @@ async def test_a_range_is_one_record_and_a_long_one_is_asked_of(
     assert [found[id_]["range_id"] for id_ in said] == [short["range_id"]] * 2 + [
         long["range_id"]
     ] * 2
+
+
+async def test_a_range_of_what_is_not_in_the_conversation_is_refused(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    (said,) = await life.say("red house", at=ago(HOUR))
+
+    refused = [await forget_range(chat, said, "nothing"), await forget_range(chat, "no", said)]
+
+    assert [it.status_code for it in refused] == [400, 400]
+    assert not (await records(chat))[said]["is_flagged"]
+
+
+@pytest.mark.spec("FLAG-06")
+async def test_a_range_over_several_personas_is_one_and_reaches_only_those_in_it(
+    life: Life, chat: httpx.AsyncClient, new_caller: NewCaller
+) -> None:
+    admin = await new_caller(life.tenant_id)
+    for name in ("bob", "cara"):
+        await admin.post("/api/personas", json={"id": name, "name": name})
+    monday = {"id": "all", "instance_id": "studio", "persona_ids": ["ada", "bob", "cara"]}
+    await admin.post("/api/conversations", json=monday)
+    messages = [
+        {
+            "message_id": f"to-{name}-{place}",
+            "persona_id": name,
+            "role": "user",
+            "content": "ok",
+            "timestamp": (ago(5 * DAY) + timedelta(minutes=place)).isoformat(),
+        }
+        for place, name in enumerate(("ada", "bob", "cara", "ada"))
+    ]
+    await admin.post("/api/conversations/all/messages", json={"messages": messages})
+    # Of each persona one that waits and one that is remembered, all of the first message too.
+    drawn = {
+        "ada": ["to-ada-0"],
+        "bob": ["to-bob-1", "to-ada-0"],
+        "cara": ["to-cara-2", "to-ada-0"],
+    }
+    for kind in ("memory", "candidate"):
+        for name, sources in drawn.items():
+            told = {
+                "candidate_id": f"{name}-{kind}",
+                "memory_type": "episodic",
+                "text": f"{kind} of {name}, and of nobody else.",
+                "source_message_ids": sources,
+            }
+            made = await admin.post(f"/api/personas/{name}/candidates", json=told)
+            assert made.status_code == 201, made.text
+            if kind == "memory":
+                await run_night(
+                    life.graph,
+                    life.tenant_id,
+                    name,
+                    now=ago(-3 * DAY),
+                    consolidate_at="03:00",
+                    window=DAY,
+                    started_by="test",
+                )
+
+    async def touched() -> dict[str, Any]:
+        rows = await life.ask(
+            """
+            MATCH (i:Candidate|Memory {tenant_id: $t})
+            RETURN i.id AS id, CASE WHEN i:Memory THEN i.weight_modifier ELSE i.state END AS now"""
+        )
+        return {row["id"]: row["now"] for row in rows}
+
+    before = await touched()
+    ends = {"first_message_id": "to-ada-0", "last_message_id": "to-bob-1"}
+    told = (await chat.post("/api/conversations/all/forget-range", json=ends)).json()
+
+    range_ = (await chat.get(f"/api/ranges/{told['range_id']}")).json()
+    assert (range_["persona_ids"], range_["message_ids"]) == (["ada", "bob"], told["changed"])
+    assert await touched() == {
+        "ada-memory": 0.2,
+        "ada-candidate": "suppressed",
+        "bob-memory": 0.2,
+        "bob-candidate": "suppressed",
+        "cara-memory": 1.0,
+        "cara-candidate": "pending",
+    }
+    assert (told["memories"], told["candidates"]) == (2, 2)
+    await chat.post(f"/api/ranges/{told['range_id']}/undo", json={"message_ids": ["to-bob-1"]})
+    assert (await touched())["bob-memory"] == 1.0  # the flag that is left is ada's
+    await chat.post(f"/api/ranges/{told['range_id']}/undo", json={})
+    assert await touched() == before
 
 
 @pytest.mark.spec("CAND-05", "UNDO-04")

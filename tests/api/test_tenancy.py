@@ -25,6 +25,7 @@ SAID = {
 # Everything that takes an id: the path with the other tenant's id in it, and a body that is good.
 BODIES: dict[tuple[str, str], Any] = {
     ("PATCH", "/api/personas/{persona_id}"): {"name": "Mine now"},
+    ("POST", "/api/personas/{persona_id}/duplicate"): {},
     ("PUT", "/api/instances/{instance_id}/members/{user_id}"): {"role": "admin"},
     ("POST", "/api/keys/{key_id}/rotate"): {},
     ("POST", "/api/conversations/{conversation_id}/messages"): {"messages": [SAID]},
@@ -34,6 +35,7 @@ BODIES: dict[tuple[str, str], Any] = {
         "first_message_id": "said",
         "last_message_id": "said",
     },
+    ("POST", "/api/conversations/{conversation_id}/split"): {"first_message_id": "said"},
     ("POST", "/api/messages/{message_id}/undo"): {},
     ("POST", "/api/ranges/{range_id}/undo"): {},
     ("PATCH", "/api/memories/{memory_id}"): {"pinned": True},

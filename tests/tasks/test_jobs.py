@@ -15,9 +15,11 @@ import pytest
 import redis
 from celery import Celery
 
+from engine import duplicates
 from engine.checkpoints import list_checkpoints
 from engine.conversations import record_messages
 from engine.graph import Graph
+from engine.memories import list_memories
 from engine.models import Checkpoint, Message, Persona, Speaker, Tone
 from engine.night.ledger import list_runs
 from engine.night.steps import LEASE
@@ -90,6 +92,7 @@ async def test_beat_fires_what_the_timetable_says(settings: Settings) -> None:
         "tasks.jobs.start_nights",
         "tasks.jobs.draw_overdue",
         "tasks.jobs.fade_due",
+        "tasks.jobs.duplicate_left",
     }
     assert all(entry["schedule"] <= timedelta(hours=1) for entry in entries.values())
 
@@ -288,3 +291,38 @@ async def test_what_is_said_is_in_a_checkpoint_once_it_is_drawn_from(
 
 async def covered(life: Life) -> list[Checkpoint]:
     return (await list_checkpoints(life.graph, life.caller, "monday", limit=10)).items
+
+
+async def test_a_copy_that_was_left_half_way_is_finished_by_a_worker(
+    life: Life,
+    settings: Settings,
+    folder: Path,
+    broker: Celery,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await life.remember(*(f"story{place} of{place} its{place} own{place}" for place in range(9)))
+    monkeypatch.setattr(duplicates, "AT_ONCE", 2)
+    copy = await duplicates.duplicate_persona(
+        life.graph,
+        life.tenant_id,
+        "ada",
+        copy_id="eve",
+        now=datetime.now(UTC),
+        consolidate_at="03:00",
+        seconds=-1,
+    )
+    assert not copy.whole
+    await life.ask("MATCH (p:Persona {tenant_id: $t, id: 'ada'}) REMOVE p.run_until")
+
+    with local_worker(settings, folder):
+        broker.send_task("tasks.jobs.duplicate_left")
+        deadline = time.monotonic() + 30
+        copying = "MATCH (p:Persona {tenant_id: $t}) RETURN count(p.copying) AS copying"
+        while (await life.ask(copying))[0]["copying"]:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.2)
+
+    remembered = await list_memories(
+        life.graph, life.tenant_id, "eve", now=datetime.now(UTC), limit=20
+    )
+    assert len(remembered.items) == 9

@@ -1,0 +1,59 @@
+// Begin to copy a persona, or go on with it: the new persona is there, and not to be seen yet. Nothing
+// may run in the old one meanwhile, so the copying holds it as a run would.
+//
+// $tenant_id   string
+// $persona_id  string
+// $copy        map {id, name: string or null, at}
+// $worker      string, the same for every attempt at this copy
+// $seconds     integer, after which silent copying counts as dead
+//
+// Returns persona, the copy; copied_from; copying: whether there is something left to do; busy: whether
+// something is going on in the old one. Nothing when there is no such persona.
+CYPHER 25
+MATCH (source:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE source.copying IS NULL
+SET source.lock = true
+REMOVE source.lock
+WITH source
+MATCH (tenant:Tenant {id: $tenant_id})
+MERGE (copy:Persona {tenant_id: $tenant_id, id: $copy.id})
+  ON CREATE SET
+    copy.name = coalesce($copy.name, source.name),
+    copy.identity = source.identity,
+    copy.tone = source.tone,
+    copy.time_zone = source.time_zone,
+    copy.policy = source.policy,
+    copy.reckon = source.reckon,
+    copy.created_at = $copy.at,
+    copy.updated_at = $copy.at,
+    copy.copied_from = source.id,
+    copy.copying = $copy.at
+MERGE (tenant)-[:OWNS]->(copy)
+WITH
+  source,
+  copy,
+  copy.copying IS NOT NULL AS copying,
+  source.open_run IS NOT NULL OR
+  (coalesce(source.run_until >= datetime(), false) AND source.run_worker <> $worker) AS busy
+FOREACH (mine IN
+  CASE
+    WHEN copying AND NOT busy AND copy.copied_from = source.id THEN [1]
+    ELSE []
+  END |
+  SET
+    source.run_worker = $worker,
+    source.run_until = datetime() + duration({seconds: $seconds})
+)
+RETURN
+  copy {
+    .id,
+    .name,
+    .identity,
+    .tone,
+    .time_zone,
+    .created_at,
+    .updated_at
+  } AS persona,
+  copy.copied_from AS copied_from,
+  copying,
+  busy

@@ -1,0 +1,28 @@
+// Copy the links that go out from some memories, with their strength and without their use.
+//
+// $tenant_id   string
+// $persona_id  string
+// $copy_id     string
+// $worker      string
+// $seconds     integer
+// $rows        list of strings, ids of memories of the old persona
+//
+// Returns links: how many are there now. Nothing when the old persona is not held any more.
+CYPHER 25
+MATCH (source:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE source.run_worker = $worker
+SET source.run_until = datetime() + duration({seconds: $seconds})
+WITH source
+CALL () {
+  UNWIND $rows AS id
+  MATCH
+    (memory:Memory {tenant_id: $tenant_id, id: id})
+      -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
+    (other:Memory)
+  MATCH (here:Memory {tenant_id: $tenant_id, persona_id: $copy_id, copied_from: memory.id})
+  MATCH (there:Memory {tenant_id: $tenant_id, persona_id: $copy_id, copied_from: other.id})
+  MERGE (here)-[made:$(type(link))]->(there)
+    ON CREATE SET made = link {.*, coactivations: 0, coactivated_at: null}
+  RETURN count(made) AS links
+}
+RETURN links

@@ -1,0 +1,79 @@
+// Copy memories into a persona that is being made: all they are and what they were drawn from, and
+// nothing of how they were used. From now on they fade as if they had been used today.
+//
+// $tenant_id   string
+// $persona_id  string
+// $copy_id     string
+// $worker      string
+// $seconds     integer
+// $rows        list of maps {id, copy_id}
+// $figures     map of maps, the policy by type/category and by type
+//
+// Returns copied: how many are there now. Nothing when the old persona is not held any more.
+CYPHER 25
+MATCH (source:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE source.run_worker = $worker
+SET source.run_until = datetime() + duration({seconds: $seconds})
+WITH source
+MATCH (copy:Persona {tenant_id: $tenant_id, id: $copy_id})
+WHERE copy.copying IS NOT NULL
+UNWIND $rows AS row
+MATCH (memory:Memory {tenant_id: $tenant_id, id: row.id, persona_id: $persona_id})
+WITH
+  copy,
+  row,
+  memory,
+  copy.copying AS at,
+  coalesce(
+    $figures[memory.memory_type + '/' + memory.category],
+    $figures[memory.memory_type]
+  ) AS figures
+MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
+  ON CREATE SET
+    copied +=
+      memory {
+        .*,
+        id: row.copy_id,
+        persona_id: $copy_id,
+        copied_from: memory.id,
+        copied_at: at,
+        // What flags have made of it is its own here: later ones on the same messages are not about it.
+        own_modifier: memory.weight_modifier,
+        own_flagged: CASE WHEN memory.flagged THEN true END,
+        access_count: 0,
+        accessed_at: null,
+        uses_on: null,
+        uses_today: 0,
+        stirred_at: null,
+        awaits: null,
+        idle_since: at,
+        idle_importance: memory.importance,
+        // No later than anything can happen to it.
+        fades_at:
+          CASE WHEN memory.state = 'active' AND NOT memory.pinned
+            THEN at +
+              duration({
+                seconds:
+                  toInteger(
+                    86400 *
+                      CASE WHEN figures.decay_days < figures.archive_days
+                        THEN figures.decay_days
+                        ELSE figures.archive_days
+                      END
+                  )
+              })
+          END,
+        prune_at:
+          CASE WHEN memory.prune_at IS NOT NULL
+            THEN at + duration({seconds: toInteger(86400 * figures.prune_days)})
+          END
+      }
+SET copied:$([label IN labels(memory) WHERE label <> 'Memory'])
+MERGE (copy)-[:REMEMBERS]->(copied)
+WITH memory, copied
+CALL (memory, copied) {
+  MATCH (memory)-[:DRAWN_FROM]->(message)
+  MERGE (copied)-[:DRAWN_FROM]->(message)
+  RETURN count(message) AS messages
+}
+RETURN count(copied) AS copied

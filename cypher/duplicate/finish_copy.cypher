@@ -1,0 +1,39 @@
+// The copy is whole and can be seen. What was flagged, or taken back, while it was being made holds in it
+// too: it is the persona of this moment.
+//
+// $tenant_id      string
+// $persona_id     string
+// $copy_id        string
+// $worker         string
+// $next_night_at  zoned datetime
+//
+// Returns id; nothing when the old persona is not held any more.
+CYPHER 25
+MATCH (source:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE source.run_worker = $worker
+MATCH (copy:Persona {tenant_id: $tenant_id, id: $copy_id})
+WHERE copy.copying IS NOT NULL
+REMOVE source.run_worker, source.run_until, copy.copying
+SET copy.next_night_at = $next_night_at
+WITH copy
+CALL () {
+  MATCH (memory:Memory)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.state IS NOT NULL
+  MATCH (copied:Memory {tenant_id: $tenant_id, persona_id: $copy_id, copied_from: memory.id})
+  WHERE copied.weight_modifier <> memory.weight_modifier OR copied.flagged <> memory.flagged
+  SET
+    copied.weight_modifier = memory.weight_modifier,
+    copied.own_modifier = memory.weight_modifier,
+    copied.minimized = memory.minimized,
+    copied.flagged = memory.flagged,
+    copied.own_flagged = CASE WHEN memory.flagged THEN true END
+  WITH copied
+  OPTIONAL MATCH
+    (copied)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
+  SET link.weight_modifier = copied.weight_modifier
+  RETURN count(link) AS links
+}
+RETURN copy.id AS id

@@ -1,0 +1,17 @@
+// The memories of a persona that links go out from.
+//
+// $tenant_id   string
+// $persona_id  string
+//
+// Returns id, in order.
+CYPHER 25
+MATCH (memory:Memory)
+WHERE
+  memory.tenant_id = $tenant_id AND
+  memory.persona_id = $persona_id AND
+  memory.state IS NOT NULL AND
+  EXISTS {
+    (memory)-[:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
+  }
+RETURN memory.id AS id
+ORDER BY id

@@ -1,0 +1,22 @@
+// The memories of a persona that its copy does not have yet.
+//
+// $tenant_id   string
+// $persona_id  string
+// $copy_id     string
+//
+// Returns id, in order.
+CYPHER 25
+MATCH (memory:Memory)
+WHERE
+  memory.tenant_id = $tenant_id AND
+  memory.persona_id = $persona_id AND
+  memory.state IS NOT NULL AND
+  NOT EXISTS {
+    MATCH (copied:Memory)
+    WHERE
+      copied.tenant_id = $tenant_id AND
+      copied.persona_id = $copy_id AND
+      copied.copied_from = memory.id
+  }
+RETURN memory.id AS id
+ORDER BY id

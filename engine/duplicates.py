@@ -1,0 +1,125 @@
+"""Duplicating a persona: the only reset there is.
+
+The copy remembers what the persona remembers, and nothing of how it was used. It is made a batch
+at a time; until it is whole nobody sees it, and whoever comes next goes on where it was left.
+"""
+
+import hashlib
+import math
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from engine.errors import IdTaken, NightUnderWay, PersonaNotFound
+from engine.graph import Graph, Row
+from engine.hours import next_night
+from engine.models import Persona
+from engine.night.steps import LEASE
+from engine.personas import as_persona
+from engine.policy import read_policy
+
+T = TypeVar("T")
+
+AT_ONCE = 500  # memories in one transaction, each with its vector
+STEP_SECONDS = 120.0  # one statement may take this long; the last looks at every memory
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A copy of a persona, and whether it is whole."""
+
+    persona: Persona
+    whole: bool
+
+
+async def duplicate_persona(
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    *,
+    copy_id: str,
+    name: str | None = None,
+    now: datetime,
+    consolidate_at: str,
+    seconds: float | None = None,
+) -> Duplicate:
+    """Copy a persona, or go on with it; with `seconds`, for about as long.
+
+    Asking again with the same id finds the first copy.
+    """
+    graph = graph.with_limit(STEP_SECONDS)  # somebody who waits for it waits less
+    deadline = time.monotonic() + (math.inf if seconds is None else seconds)
+    which = {"tenant_id": tenant_id, "persona_id": persona_id, "copy_id": copy_id}
+    held = {**which, "worker": f"copy:{copy_id}"}
+
+    def begun(rows: list[Row]) -> Row:
+        if not rows:
+            raise PersonaNotFound(persona_id)
+        (row,) = rows
+        if row["copied_from"] != persona_id or name not in (None, row["persona"]["name"]):
+            raise IdTaken("persona", copy_id)
+        if row["copying"] and row["busy"]:
+            raise NightUnderWay(persona_id)
+        return row
+
+    while True:
+        row = await graph.write_if(
+            begun,
+            "duplicate/begin_copy",
+            tenant_id=tenant_id,
+            persona_id=persona_id,
+            copy={"id": copy_id, "name": name, "at": now},
+            worker=held["worker"],
+            seconds=LEASE,
+        )
+        copy = as_persona(row)
+        if not row["copying"]:
+            return Duplicate(copy, whole=True)
+        async for done in copy_parts(graph, held):
+            if not done:  # somebody else has finished it, or a night has taken over: look again
+                break
+            if time.monotonic() > deadline:
+                return Duplicate(copy, whole=False)
+        else:
+            await graph.write(
+                "duplicate/finish_copy",
+                **held,
+                next_night_at=next_night(now, copy.time_zone, consolidate_at),
+            )
+
+
+async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:
+    """Copy what is left, a batch at a time; False when the old persona is not held any more."""
+    which = {name: held[name] for name in ("tenant_id", "persona_id", "copy_id")}
+    whose = {name: held[name] for name in ("tenant_id", "persona_id")}
+    figures = (await read_policy(graph, **whose)).as_parameter()
+    left = [
+        {"id": it["id"], "copy_id": memory_copy_id(held["copy_id"], it["id"])}
+        for it in await graph.read("duplicate/list_uncopied", **which)
+    ]
+    for rows in batches(left):
+        yield bool(
+            await graph.write(
+                "duplicate/copy_memories", **held, seconds=LEASE, rows=rows, figures=figures
+            )
+        )
+    linked = [it["id"] for it in await graph.read("duplicate/list_linked", **whose)]
+    for ids in batches(linked):
+        yield bool(await graph.write("duplicate/copy_links", **held, seconds=LEASE, rows=ids))
+
+
+async def copies_left(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str, str]]:
+    """Tenant, persona and copy wherever nobody goes on with one that was begun."""
+    rows = await graph.read("duplicate/list_copying", limit=limit)
+    return [(row["tenant_id"], row["persona_id"], row["copy_id"]) for row in rows]
+
+
+def memory_copy_id(copy_id: str, memory_id: str) -> str:
+    """The same for the same persona and memory, so that copying twice is copying once."""
+    return hashlib.sha256(f"{copy_id}\n{memory_id}".encode()).hexdigest()[:32]
+
+
+def batches(items: list[T]) -> list[list[T]]:
+    return [items[at : at + AT_ONCE] for at in range(0, len(items), AT_ONCE)]

@@ -1,0 +1,155 @@
+"""A conversation as a file."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from engine import exports
+from engine.conversations import record_messages
+from engine.models import Message, Role, Speaker
+from tests.api.conftest import NewCaller
+from tests.api.test_flags import DAY, HOUR, ago, chat, forget, take_back
+from tests.lives import Life
+
+__all__ = ["chat"]
+
+PLACEHOLDER = "[prior exchange deprioritized by user]"
+
+
+async def export(client: httpx.AsyncClient, **query: Any) -> httpx.Response:
+    answer = await client.get("/api/conversations/monday/export", params=query)
+    assert answer.status_code == 200, answer.text
+    assert PLACEHOLDER not in answer.text
+    return answer
+
+
+def lines(answer: httpx.Response) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+@pytest.mark.spec("NAV-05")
+async def test_lines_hold_every_message_with_its_flag_or_say_how_many_were_left_out(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    said = await life.say("red house", "green tree", "blue gate", "black cat", at=ago(3 * DAY))
+    for message_id in said[1:]:
+        await forget(chat, message_id)
+    await take_back(chat, said[3])
+    listed = (await chat.get("/api/conversations/monday/messages")).json()["items"]
+
+    whole = await export(chat)
+    some = await export(chat, exclude_flagged=True)
+
+    assert lines(whole) == listed
+    assert lines(some) == [listed[0], listed[3], {"excluded": 2}]
+    assert whole.headers["content-type"] == "application/x-ndjson"
+    assert whole.headers["content-disposition"] == 'attachment; filename="monday.jsonl"'
+
+
+@pytest.mark.spec("NAV-05")
+async def test_a_transcript_is_readable_and_says_what_is_not_remembered(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    said = await life.say("I live in Lisbon.", "# Not a heading\n\nat all", at=ago(HOUR))
+    answer = Message(
+        message_id="answer",
+        conversation_id="monday",
+        persona_id="ada",
+        role=Speaker.PERSONA,
+        content="I see.",
+        timestamp=ago(HOUR / 2),
+    )
+    await record_messages(life.graph, life.caller, "monday", [answer], now=ago(HOUR / 2))
+    await forget(chat, said[1])
+    when = [ago(HOUR), ago(HOUR - timedelta(minutes=1)), ago(HOUR / 2)]
+
+    whole = await export(chat, format="markdown")
+    some = await export(chat, format="markdown", exclude_flagged="true")
+
+    one, two, three = (f"{it:%Y-%m-%d}" for it in when)
+    told = [line for line in whole.text.split("\n") if line]
+    assert told[0] == "# Monday"
+    assert told[1].startswith(f"**Sam** · {one}")
+    assert told[1].endswith(" UTC")
+    assert told[2] == "> I live in Lisbon."
+    assert told[3].startswith(f"**Sam** · {two}")
+    assert told[3].endswith(" UTC · *not remembered*")
+    assert told[4:7] == ["> # Not a heading", ">", "> at all"]
+    assert told[7].startswith(f"**Ada** · {three}")
+    assert told[8:] == ["> I see."]
+    assert whole.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert whole.headers["content-disposition"] == 'attachment; filename="monday.md"'
+    kept = [line for line in some.text.split("\n") if line]
+    assert kept == [*told[:3], *told[7:], "*Left out: 1 message that is not remembered.*"]
+
+
+@pytest.mark.spec("NAV-05")
+async def test_a_part_goes_from_one_message_to_another_in_pages(
+    life: Life, chat: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = await life.say(*(f"story number {place}" for place in range(12)), at=ago(HOUR))
+    monkeypatch.setattr(exports, "AT_ONCE", 3)
+
+    async def ids(**query: Any) -> list[str]:
+        return [it["message_id"] for it in lines(await export(chat, **query))]
+
+    assert await ids() == said
+    assert await ids(first_message_id=said[2]) == said[2:]
+    assert await ids(last_message_id=said[8]) == said[:9]
+    assert await ids(first_message_id=said[2], last_message_id=said[7]) == said[2:8]
+    assert await ids(first_message_id=said[7], last_message_id=said[2]) == said[2:8]
+
+
+async def test_a_conversation_in_which_nothing_was_said_is_an_empty_file(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    assert (await export(chat)).text == ""
+    assert lines(await export(chat, exclude_flagged=True)) == [{"excluded": 0}]
+    assert (await export(chat, format="markdown")).text == "# Monday\n"
+
+
+async def test_only_what_one_may_see_can_be_exported(
+    life: Life, chat: httpx.AsyncClient, new_caller: NewCaller
+) -> None:
+    await life.say("red house", at=ago(HOUR))
+    outsider = await new_caller(life.tenant_id, Role.USER, "mia")
+    analyst = await new_caller(life.tenant_id, Role.ANALYST)
+    where = "/api/conversations/monday/export"
+
+    assert (await outsider.get(where)).status_code == 404
+    assert (await analyst.get(where)).status_code == 200
+    assert (await chat.get(where, params={"first_message_id": "nothing"})).status_code == 404
+    assert (await chat.get(where, params={"format": "pdf"})).status_code == 400
+    assert (await chat.get(where, params={"exclude_flagged": "perhaps"})).status_code == 400
+
+
+async def test_an_export_holds_one_page_at_a_time(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next page is asked for when the one before was taken, and not earlier."""
+    await life.say(*(f"story number {place}" for place in range(9)), at=ago(HOUR))
+    monkeypatch.setattr(exports, "AT_ONCE", 2)
+    asked: list[int] = []
+    read = life.graph.read
+
+    async def counted(name: str, /, **parameters: Any) -> Any:
+        asked.extend([parameters["limit"]] if name == "conversations/list_part" else [])
+        return await read(name, **parameters)
+
+    monkeypatch.setattr(life.graph, "read", counted)
+    pieces = await exports.export_conversation(
+        life.graph,
+        life.caller,
+        "monday",
+        format=exports.ExportFormat.JSONL,
+        exclude_flagged=False,
+        first_id=None,
+        last_id=None,
+    )
+    taken = [(len(piece.splitlines()), len(asked)) async for piece in pieces]
+
+    assert taken == [(0, 0), (2, 1), (2, 2), (2, 3), (2, 4), (1, 5)]
+    assert set(asked) == {3}
