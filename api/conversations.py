@@ -286,6 +286,7 @@ class ConversationController(Controller):
         conversation_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        settings: NamedDependency[Settings],
         format: FromQuery[ExportFormat] = ExportFormat.JSONL,  # noqa: A002
         exclude_flagged: FromQuery[bool] = False,
         first_message_id: MessageAsked = None,
@@ -300,6 +301,7 @@ class ConversationController(Controller):
             exclude_flagged=exclude_flagged,
             first_id=first_message_id,
             last_id=last_message_id,
+            badges_for_all=settings.badge_visibility == "conversation",
         )
         media_type, ending = EXPORTED[format]
         return Stream(

@@ -49,7 +49,7 @@ class PolicyController(Controller):
     )
     async def set_of_tenant(
         self,
-        data: Annotated[Layer, EXAMPLE],
+        data: Layer,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
     ) -> Layer:

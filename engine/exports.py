@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.conversations import as_message, get_conversation
+from engine.conversations import as_message, as_seen, find_conversation
 from engine.errors import MessageNotFound
 from engine.graph import Graph, answer_within
 from engine.models import Caller, Conversation, Message
@@ -47,9 +47,11 @@ async def export_conversation(
     exclude_flagged: bool,
     first_id: str | None,
     last_id: str | None,
+    badges_for_all: bool = True,
 ) -> AsyncIterator[str]:
-    """What was said, piece by piece. Refusals come before the first piece."""
-    conversation = await get_conversation(graph, caller, conversation_id)
+    """What was said, piece by piece, with the flags the caller may see. Refusals come first."""
+    found = await find_conversation(graph, caller, conversation_id)
+    sees_all = badges_for_all or caller.sees_as is None or found["is_admin"]
     (ends,) = await graph.read(
         "conversations/find_ends",
         tenant_id=caller.tenant_id,
@@ -60,12 +62,19 @@ async def export_conversation(
     if ends["missing"]:
         raise MessageNotFound(ends["missing"][0])
     first, last = as_kept(ends["first"] or EARLIEST), as_kept(ends["last"] or LATEST)
-    said = messages_between(graph, caller, conversation_id, first, last)
+    said = messages_between(graph, caller, conversation_id, first, last, sees_all=sees_all)
+    conversation = Conversation(**found["conversation"])
     return written(conversation, said, STYLES[format], exclude_flagged=exclude_flagged)
 
 
 async def messages_between(
-    graph: Graph, caller: Caller, conversation_id: str, first: datetime, last: datetime
+    graph: Graph,
+    caller: Caller,
+    conversation_id: str,
+    first: datetime,
+    last: datetime,
+    *,
+    sees_all: bool,
 ) -> AsyncIterator[list[tuple[Message, str]]]:
     """Pages of what was said, each message with the name of who said it."""
     said_at, message_id = first, ""
@@ -80,7 +89,10 @@ async def messages_between(
                 until=last,
                 limit=AT_ONCE + 1,
             )
-        yield [(as_message(row), row["speaker"]) for row in rows[:AT_ONCE]]
+        yield [
+            (as_seen(as_message(row), caller, sees_all=sees_all), row["speaker"])
+            for row in rows[:AT_ONCE]
+        ]
         if len(rows) <= AT_ONCE:
             return
         after = rows[-1]["message"]

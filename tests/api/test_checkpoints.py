@@ -308,6 +308,21 @@ async def test_what_the_broker_lost_is_found_again(life: Life) -> None:
     assert mine not in await overdue_checkpoints(life.graph, now=datetime.now(UTC), limit=1000)
 
 
+async def test_what_was_said_before_there_were_checkpoints_is_covered_too(
+    life: Life, chat: httpx.AsyncClient
+) -> None:
+    said = await life.say(*KILN, at=ago(HOUR))
+    await life.ask("MATCH (m:Message {tenant_id: $t}) REMOVE m.uncovered_since")
+    assert await cover(life) == 0
+
+    for _ in range(2):
+        await life.graph.write("migrations/0042_cover_what_was_said")
+        await cover(life)
+
+    (found,) = await checkpoints(chat)
+    assert found["message_ids"] == said
+
+
 async def test_a_conversation_that_is_not_there_has_nothing_to_cover(life: Life) -> None:
     assert await cover(life, "nowhere") == 0
 

@@ -38,12 +38,12 @@ def test_a_label_tells_what_was_talked_about() -> None:
 
 def test_those_who_talk_and_their_pleasantries_are_no_topic() -> None:
     talk = [
-        "Thanks, Caroline! Awesome.",
-        "Wow, Mel, on the 12th?",
-        "Yes, the kiln. So glad, Caroline.",
+        "Thanks, Catherine! Awesome.",
+        "Wow, Bea, on the 12th?",
+        "Yes, the kiln. So glad, Catherine.",
     ]
 
-    assert key_terms(talk, spoken_by=["Caroline", "Melanie"]) == ["kiln"]
+    assert key_terms(talk, spoken_by=["Catherine", "Beatrice"]) == ["kiln"]
 
 
 def test_a_label_has_no_word_that_only_flagged_messages_say() -> None:
