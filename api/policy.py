@@ -26,6 +26,14 @@ EXAMPLE = like(
 )
 
 
+class TenantLayer(Layer, frozen=True, forbid_unknown_fields=True):
+    """What a tenant changes of the policy."""
+
+
+class PersonaLayer(Layer, frozen=True, forbid_unknown_fields=True):
+    """What a persona changes of the policy."""
+
+
 class PolicyController(Controller):
     tags = ("policy",)
 
@@ -49,7 +57,7 @@ class PolicyController(Controller):
     )
     async def set_of_tenant(
         self,
-        data: Layer,
+        data: Annotated[TenantLayer, EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
     ) -> Layer:
@@ -77,7 +85,7 @@ class PolicyController(Controller):
     async def set_of_persona(
         self,
         persona_id: PathId,
-        data: Annotated[Layer, EXAMPLE],
+        data: Annotated[PersonaLayer, EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
     ) -> PersonaPolicy:

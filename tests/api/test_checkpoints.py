@@ -316,7 +316,7 @@ async def test_what_was_said_before_there_were_checkpoints_is_covered_too(
     assert await cover(life) == 0
 
     for _ in range(2):
-        await life.graph.write("migrations/0042_cover_what_was_said")
+        await life.graph.write("migrations/0046_cover_what_was_said")
         await cover(life)
 
     (found,) = await checkpoints(chat)
