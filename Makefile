@@ -5,7 +5,7 @@ MODELS_BIN := .venv-models/bin
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults bench-door bench-ingest bench-junk bench-night bench-forget lock lock-neo4j
+.PHONY: help up demo down test test-models check format faults load bench-door bench-ingest bench-junk bench-night bench-forget lock lock-neo4j
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,11 @@ faults: ## Kill every process under load, every night at every transaction, many
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
 	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/test_rollback.py tests/graph/test_night_machine.py tests/graph/test_flag_machine.py -s
+
+load: ## Many clients flag, undo and speak at once, with a night in the middle (SECONDS=60 CLIENTS=32)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	LOAD_SECONDS=$(or $(SECONDS),60) LOAD_CLIENTS=$(or $(CLIENTS),32) $(BIN)/python -m pytest tests/faults/test_forget.py -k many -s
 
 bench-door: ## What a request costs beside a bare round trip (needs nothing running)
 	@$(PYTHON) ops/bootstrap.py dev

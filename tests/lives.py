@@ -220,3 +220,56 @@ class Life:
         told |= {f"{it['source']} {it['type']} {it['target']}": it["properties"] for it in links}
         assert len(told) == len(nodes) + len(links)  # every link is there once
         return told
+
+    async def check_flags(self) -> dict[str, int]:
+        """What must hold after any order of flags, undos, nights and deaths. Returns what was seen.
+
+        Each message's record is the fold of its events, and all that flags do follows from those
+        that stand.
+        """
+        messages = await self.ask(
+            """
+            MATCH (m:Message {tenant_id: $t})
+            RETURN m.id AS id, coalesce(m.flagged, false) AS flagged,
+              COLLECT { MATCH (m)<-[:ABOUT]-(e:Event) RETURN e.action ORDER BY e.place } AS actions,
+              COUNT { (m)<-[:FLAGS]-(f:Flag) WHERE f.reversed_at IS NULL } AS live,
+              COUNT { (m)<-[:FLAGS]-(:Flag) } AS flags"""
+        )
+        for row in messages:
+            told = row["actions"]
+            assert row["live"] == row["flagged"] == len(told) % 2, row
+            assert row["flags"] == (len(told) + 1) // 2, row
+            assert set(told[::2]) <= {"flagged"}, row
+            assert set(told[1::2]) <= {"unflagged"}, row
+        items = await self.ask(
+            """
+            MATCH (n:Candidate|Memory {tenant_id: $t})
+            RETURN n.id AS id, n:Memory AS memory, n.state AS state, n.flagged AS flagged,
+              n.weight_modifier AS weight, n.passed_over_at IS NOT NULL AS passed,
+              COLLECT {
+                MATCH (n)-[:DRAWN_FROM]->(:Message)<-[:FLAGS]-(f:Flag)
+                WHERE f.reversed_at IS NULL
+                RETURN DISTINCT f.act
+              } AS acts,
+              [(n)-[l:RELATED|EXTENDS|PRECEDES|CONTRADICTS]->(:Memory) | l.weight_modifier] AS links
+            """
+        )
+        for row in items:
+            acts = len(row["acts"])
+            assert row["flagged"] == bool(acts), row
+            if row["memory"]:
+                assert abs(row["weight"] - 0.2**acts) < 1e-9, row
+                assert all(it == row["weight"] for it in row["links"]), row
+            elif row["state"] not in ("merged", "removed"):
+                waiting = "passed_over" if row["passed"] else "pending"
+                assert row["state"] == ("suppressed" if acts else waiting), row
+        places = await self.ask(
+            "MATCH (e:Event {tenant_id: $t}) RETURN e.place AS place ORDER BY place"
+        )
+        assert [it["place"] for it in places] == list(range(1, len(places) + 1))
+        return {
+            "messages": len(messages),
+            "flagged": sum(row["flagged"] for row in messages),
+            "memories": sum(row["memory"] for row in items),
+            "events": len(places),
+        }
