@@ -69,13 +69,13 @@ CALL (fresh) {
   SET item.flagged = true
   WITH item, item:Memory AS is_memory, item.state AS state
   SET
-    item.state = CASE WHEN state = 'pending' THEN 'suppressed' ELSE state END,
+    item.state = CASE WHEN state IN ['pending', 'passed_over'] THEN 'suppressed' ELSE state END,
     item.deprioritized_at =
       CASE WHEN is_memory THEN null ELSE coalesce(item.deprioritized_at, $act.at) END
   RETURN
     collect(CASE WHEN is_memory THEN item END) AS memories,
     collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
-    collect(CASE WHEN state = 'pending' THEN item.id END) AS candidate_ids
+    collect(CASE WHEN state IN ['pending', 'passed_over'] THEN item.id END) AS candidate_ids
 }
 CALL (memories) {
   UNWIND memories AS memory

@@ -6,3 +6,5 @@ CYPHER 25
 UNWIND $ids AS id
 MATCH (candidate:Candidate {tenant_id: $tenant_id, id: id})
 REMOVE candidate.passed_over_at
+// Its flag may have been taken back since; then it had to wait to be restored, and need not now.
+SET candidate.state = CASE candidate.state WHEN 'passed_over' THEN 'pending' ELSE candidate.state END
