@@ -90,7 +90,9 @@ async def test_many_who_flag_undo_and_speak_at_once_leave_everything_consistent(
         await asyncio.gather(*crowd)
 
     seen = await life.check_flags()
-    assert set(statuses) <= {200, 201}, statuses
+    # A 503 is told to those who waited too long for the conversation's lock; they may try again.
+    assert set(statuses) <= {200, 201, 503}, statuses
+    assert statuses[503] < 0.1 * statuses.total(), statuses
     assert statuses[200] > SECONDS
     assert night.state == "done"
     assert seen["events"] > 0
