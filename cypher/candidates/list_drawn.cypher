@@ -12,7 +12,8 @@ MATCH (message:Message)
 WHERE
   message.tenant_id = $tenant_id AND
   message.conversation_id = $conversation_id AND
-  $since <= message.said_at < $until
+  $since <= message.said_at < $until AND
+  message.id IS NOT NULL // an index is used only when all it covers is asked for
 RETURN
   message {
     .id,

@@ -11,6 +11,7 @@ WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
   memory.state IS NOT NULL AND
+  memory.id IS NOT NULL AND // an index is used only when all it covers is asked for
   NOT EXISTS {
     MATCH (copied:Memory)
     WHERE

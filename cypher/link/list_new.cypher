@@ -38,6 +38,7 @@ CALL (memory) {
 }
 CALL (memory) {
   OPTIONAL MATCH (earlier:Memory)
+    USING INDEX SEEK earlier:Memory(tenant_id, persona_id, conversation_id, memory_type, said_at)
   WHERE
     earlier.tenant_id = memory.tenant_id AND
     earlier.persona_id = memory.persona_id AND
@@ -52,6 +53,7 @@ CALL (memory) {
 }
 CALL (memory) {
   OPTIONAL MATCH (later:Memory)
+    USING INDEX SEEK later:Memory(tenant_id, persona_id, conversation_id, memory_type, said_at)
   WHERE
     later.tenant_id = memory.tenant_id AND
     later.persona_id = memory.persona_id AND

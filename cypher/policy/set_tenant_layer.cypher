@@ -7,5 +7,7 @@ MATCH (tenant:Tenant {id: $tenant_id})
 SET tenant.policy = $policy
 WITH tenant
 MATCH (persona:Persona)
-WHERE persona.tenant_id = tenant.id
+WHERE
+  persona.tenant_id = tenant.id AND
+  persona.id IS NOT NULL // an index is used only when all it covers is asked for
 SET persona.reckon = true
