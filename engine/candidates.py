@@ -1,7 +1,6 @@
 """Candidates: drawn from messages as they arrive, changed inside the editing window."""
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from engine.extraction import Said
 from engine.extraction.port import Extractor
 from engine.facts import fact_of
 from engine.graph import Graph, Row
-from engine.models import Candidate, CandidateState, Gate, MemoryType, Page, new_id
+from engine.models import Candidate, CandidateState, Gate, MemoryType, Page, id_from, new_id
 from engine.paging import after, page
 from engine.personas import get_persona
 
@@ -75,7 +74,7 @@ async def draw_candidates(
                     "left_out": list(extraction.left_out),
                     "candidates": [
                         {
-                            "id": candidate_id(message["id"], place),
+                            "id": id_from(message["id"], str(place)),
                             "persona_id": message["persona_id"],
                             "memory_type": item.memory_type.value,
                             "text": item.text,
@@ -103,11 +102,6 @@ def as_said(message: Row) -> Said:
         said_at=message["said_at"],
         conversation=message["where"],
     )
-
-
-def candidate_id(message_id: str, place: int) -> str:
-    """The same for the same message, so that drawing twice is drawing once."""
-    return hashlib.sha256(f"{message_id}\n{place}".encode()).hexdigest()[:32]
 
 
 async def overdue_conversations(

@@ -6,10 +6,11 @@ lock. All but the newest are closed: they only take in messages of their time th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 
+from engine.candidates import OVERDUE
 from engine.conversations import get_conversation
 from engine.gist import label, parts
 from engine.graph import Graph, Row, Write
@@ -18,7 +19,6 @@ from engine.paging import after_moment, moment, page
 from engine.segments import LEAST, SILENCE, Span, Turn, in_order, join, segment
 
 MESSAGES_AT_ONCE = 128  # put into checkpoints as one transaction, while flags wait
-OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,6 @@ def as_turn(row: Row) -> Turn:
     stored = dict(row["message"])
     meaning = stored.pop("meaning")
     return Turn(
-        # As the driver hands it out, UTC is a named zone, and stored again it would equal no other.
-        said_at=stored.pop("said_at").astimezone(UTC),
         meaning=None if meaning is None else np.array(meaning, np.float32),
         **stored,
     )

@@ -137,13 +137,9 @@ async def list_messages(
     limit: int,
     badges_for_all: bool = True,
 ) -> Page[Message]:
-    """What was said, in the order of when it was said, whenever it arrived.
-
-    Unless badges are for all, a person sees only the flags they have set themself, but for the
-    admins of the instance.
-    """
+    """What was said, in the order of when it was said, whenever it arrived."""
     seen = await find_conversation(graph, caller, conversation_id)
-    sees_all = badges_for_all or caller.sees_as is None or seen["is_admin"]
+    sees_all = sees_every_badge(caller, seen, badges_for_all=badges_for_all)
     said_at, message_id = after_moment(cursor)
     rows = await graph.read(
         "conversations/list_messages",
@@ -169,6 +165,12 @@ def as_stored(message: Message) -> Row:
         "reply_to": message.reply_to,
         "fingerprint": fingerprint(message.content),
     }
+
+
+def sees_every_badge(caller: Caller, conversation: Row, *, badges_for_all: bool) -> bool:
+    """Whether flags of others are shown too: to a person only when badges are for all, or when
+    they are an admin of the instance."""
+    return badges_for_all or caller.sees_as is None or bool(conversation["is_admin"])
 
 
 def as_seen(message: Message, caller: Caller, *, sees_all: bool) -> Message:

@@ -4,23 +4,20 @@ The copy remembers what the persona remembers, and nothing of how it was used. I
 at a time; until it is whole nobody sees it, and whoever comes next goes on where it was left.
 """
 
-import hashlib
 import math
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any
 
 from engine.errors import IdTaken, NightUnderWay, PersonaNotFound
 from engine.graph import Graph, Row
 from engine.hours import next_night
-from engine.models import Persona
+from engine.models import Persona, id_from
 from engine.night.steps import LEASE
 from engine.personas import as_persona
 from engine.policy import read_policy
-
-T = TypeVar("T")
 
 AT_ONCE = 500  # memories in one transaction, each with its vector
 STEP_SECONDS = 120.0  # one statement may take this long; the last looks at every memory
@@ -96,30 +93,18 @@ async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:
     whose = {name: held[name] for name in ("tenant_id", "persona_id")}
     figures = (await read_policy(graph, **whose)).as_parameter()
     left = [
-        {"id": it["id"], "copy_id": memory_copy_id(held["copy_id"], it["id"])}
+        {"id": it["id"], "copy_id": id_from(held["copy_id"], it["id"])}
         for it in await graph.read("duplicate/list_uncopied", **which)
     ]
-    for rows in batches(left):
-        yield bool(
-            await graph.write(
-                "duplicate/copy_memories", **held, seconds=LEASE, rows=rows, figures=figures
-            )
-        )
+    each: dict[str, Any] = {**held, "seconds": LEASE, "size": AT_ONCE}
+    async for done in graph.write_batches("duplicate/copy_memories", left, figures=figures, **each):
+        yield bool(done)
     linked = [it["id"] for it in await graph.read("duplicate/list_linked", **whose)]
-    for ids in batches(linked):
-        yield bool(await graph.write("duplicate/copy_links", **held, seconds=LEASE, rows=ids))
+    async for done in graph.write_batches("duplicate/copy_links", linked, **each):
+        yield bool(done)
 
 
 async def copies_left(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str, str]]:
     """Tenant, persona and copy wherever nobody goes on with one that was begun."""
     rows = await graph.read("duplicate/list_copying", limit=limit)
     return [(row["tenant_id"], row["persona_id"], row["copy_id"]) for row in rows]
-
-
-def memory_copy_id(copy_id: str, memory_id: str) -> str:
-    """The same for the same persona and memory, so that copying twice is copying once."""
-    return hashlib.sha256(f"{copy_id}\n{memory_id}".encode()).hexdigest()[:32]
-
-
-def batches(items: list[T]) -> list[list[T]]:
-    return [items[at : at + AT_ONCE] for at in range(0, len(items), AT_ONCE)]

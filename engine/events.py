@@ -15,7 +15,8 @@ from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
-from engine.conversations import find_conversation
+from engine.conversations import find_conversation, sees_every_badge
+from engine.flags import as_acknowledgment
 from engine.graph import Graph, answer_within
 from engine.models import Acknowledgment, Caller
 
@@ -49,7 +50,7 @@ async def list_events(
     None stands for one that is not this caller's to see: who flagged what is shown as badges are.
     """
     seen = await find_conversation(graph, caller, conversation_id)
-    sees_all = badges_for_all or caller.sees_as is None or seen["is_admin"]
+    sees_all = sees_every_badge(caller, seen, badges_for_all=badges_for_all)
     rows = await graph.read(
         "events/list_events",
         tenant_id=caller.tenant_id,
@@ -63,9 +64,8 @@ async def list_events(
         if not sees_all and told["by"] != caller.user_id:
             events.append(None)
             continue
-        said = told.pop("acknowledgment")
-        acknowledgment = Acknowledgment(said.pop("id"), **said) if said else None
-        events.append(Event(**told, acknowledgment=acknowledgment))
+        said = as_acknowledgment(told.pop("acknowledgment"))
+        events.append(Event(**told, acknowledgment=said))
     return events
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.conversations import as_message, as_seen, find_conversation
+from engine.conversations import as_message, as_seen, find_conversation, sees_every_badge
 from engine.errors import MessageNotFound
 from engine.graph import Graph, answer_within
 from engine.models import Caller, Conversation, Message
@@ -51,7 +51,7 @@ async def export_conversation(
 ) -> AsyncIterator[str]:
     """What was said, piece by piece, with the flags the caller may see. Refusals come first."""
     found = await find_conversation(graph, caller, conversation_id)
-    sees_all = badges_for_all or caller.sees_as is None or found["is_admin"]
+    sees_all = sees_every_badge(caller, found, badges_for_all=badges_for_all)
     (ends,) = await graph.read(
         "conversations/find_ends",
         tenant_id=caller.tenant_id,
@@ -61,7 +61,7 @@ async def export_conversation(
     )
     if ends["missing"]:
         raise MessageNotFound(ends["missing"][0])
-    first, last = as_kept(ends["first"] or EARLIEST), as_kept(ends["last"] or LATEST)
+    first, last = ends["first"] or EARLIEST, ends["last"] or LATEST
     said = messages_between(graph, caller, conversation_id, first, last, sees_all=sees_all)
     conversation = Conversation(**found["conversation"])
     return written(conversation, said, STYLES[format], exclude_flagged=exclude_flagged)
@@ -96,7 +96,7 @@ async def messages_between(
         if len(rows) <= AT_ONCE:
             return
         after = rows[-1]["message"]
-        said_at, message_id = as_kept(after["said_at"]), after["id"]
+        said_at, message_id = after["said_at"], after["id"]
 
 
 async def written(
@@ -114,11 +114,6 @@ async def written(
         yield "".join(style.message(message, speaker) for message, speaker in kept)
     if exclude_flagged:
         yield style.left_out(left_out)
-
-
-def as_kept(moment: datetime) -> datetime:
-    """A time from the graph as it went in: to Neo4j the zone UTC is not the offset Z."""
-    return moment.astimezone(UTC)
 
 
 def as_line(value: object) -> str:

@@ -54,7 +54,7 @@ async def flag_message(
 ) -> Flagged:
     """Flag one message. One that is flagged already keeps its flag."""
     found = await find_message(graph, caller, message_id)
-    act = {"id": new_id(), "is_range": False, "by": who(caller), "at": now}
+    act = {"id": new_id(), "is_range": False, "by": caller.acts_as, "at": now}
     ack = await to_say(acknowledger, found["persona"], [found["content"]], act, rules)
     return await flag(graph, caller, found["conversation_id"], [message_id], act, ack, rules)
 
@@ -72,20 +72,10 @@ async def flag_range(
     now: datetime,
 ) -> Flagged:
     """Flag a run of messages, from one to another, both included."""
-    await get_conversation(graph, caller, conversation_id)
-    found = await graph.read(
-        "flags/list_run",
-        tenant_id=caller.tenant_id,
-        conversation_id=conversation_id,
-        first_id=first_id,
-        last_id=last_id,
-    )
-    if not found:
-        raise Invalid("The first and the last message have to be of this conversation.")
-    (run,) = found
+    run = await find_run(graph, caller, conversation_id, first_id, last_id)
     if len(run["message_ids"]) >= rules.confirm_from and not confirmed:
         raise ConfirmationNeeded(len(run["message_ids"]))
-    act = {"id": new_id(), "is_range": True, "by": who(caller), "at": now}
+    act = {"id": new_id(), "is_range": True, "by": caller.acts_as, "at": now}
     ack = await to_say(acknowledger, run["persona"], run["contents"], act, rules)
     return await flag(graph, caller, conversation_id, run["message_ids"], act, ack, rules)
 
@@ -171,7 +161,7 @@ async def undo(
     now: datetime,
 ) -> Flagged:
     at_once = source is ReversalSource.UNDO_TOAST
-    act = {"id": new_id(), "by": who(caller), "at": now, "source": source.value}
+    act = {"id": new_id(), "by": caller.acts_as, "at": now, "source": source.value}
     (told,) = await graph.write(
         "flags/undo_flags",
         tenant_id=caller.tenant_id,
@@ -208,6 +198,23 @@ async def get_range(graph: Graph, caller: Caller, range_id: str) -> Range:
     )
 
 
+async def find_run(
+    graph: Graph, caller: Caller, conversation_id: str, first_id: str, last_id: str | None
+) -> Row:
+    """What was said from one message to another, or to the end, for those who may know of it."""
+    await get_conversation(graph, caller, conversation_id)
+    found = await graph.read(
+        "flags/list_run",
+        tenant_id=caller.tenant_id,
+        conversation_id=conversation_id,
+        first_id=first_id,
+        last_id=last_id,
+    )
+    if not found:
+        raise Invalid("The first and the last message have to be of this conversation.")
+    return found[0]
+
+
 async def find_message(graph: Graph, caller: Caller, message_id: str) -> Row:
     """Where a message was said, for those who may know of it."""
     found = await graph.read(
@@ -221,15 +228,9 @@ async def find_message(graph: Graph, caller: Caller, message_id: str) -> Row:
     return found[0]
 
 
-def who(caller: Caller) -> str:
-    """The person, or the key that speaks for none."""
-    return caller.user_id or f"key:{caller.key_id}"
-
-
 def as_flagged(
     conversation_id: str, told: Row, changed: list[str], range_id: str | None
 ) -> Flagged:
-    said = told.get("acknowledgment")
     return Flagged(
         conversation_id=conversation_id,
         range_id=range_id,
@@ -239,5 +240,12 @@ def as_flagged(
         memory_ids=sorted(told["memory_ids"]),
         checkpoint_ids=sorted(told["checkpoint_ids"]),
         links=told["links"],
-        acknowledgment=Acknowledgment(said.pop("id"), **said) if said else None,
+        acknowledgment=as_acknowledgment(told.get("acknowledgment")),
     )
+
+
+def as_acknowledgment(stored: Row | None) -> Acknowledgment | None:
+    if stored is None:
+        return None
+    told = dict(stored)
+    return Acknowledgment(told.pop("id"), **told)

@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextvars import ContextVar
+from datetime import UTC
 from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
 
@@ -126,10 +127,6 @@ class Graph:
         """Run a statement that may change the graph, as one transaction."""
         return await self._run(name, parameters, "WRITE")
 
-    async def write_together(self, *steps: tuple[str, Row]) -> list[list[Row]]:
-        """Run several statements as one transaction: all of them hold, or none does."""
-        return await self._transaction(steps, lambda answers: answers)
-
     async def write_if(
         self, accept: Callable[[list[Row]], T], name: str, /, **parameters: Any
     ) -> T:
@@ -137,7 +134,11 @@ class Graph:
 
         For what can only be judged once it is written: `accept` raises, and nothing has happened.
         """
-        return await self._transaction([(name, parameters)], lambda answers: accept(answers[0]))
+
+        async def work(write: Write) -> T:
+            return accept(await write(name, **parameters))
+
+        return await self.write_with(work, name=name)
 
     async def write_with(
         self, work: Callable[[Write], Awaitable[T]], *, name: str = "transaction"
@@ -179,14 +180,6 @@ class Graph:
 
     async def close(self) -> None:
         await self._driver.close()
-
-    async def _transaction(
-        self, steps: Sequence[tuple[str, Row]], accept: Callable[[list[list[Row]]], T]
-    ) -> T:
-        async def work(write: Write) -> T:
-            return accept([await write(name, **parameters) for name, parameters in steps])
-
-        return await self.write_with(work, name="+".join(name for name, _ in steps))
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
         query = Query(cypher.statement(name), timeout=self._limit)
@@ -295,7 +288,11 @@ def as_row(record: Record) -> Row:
 
 def as_native(value: Any) -> Any:
     """A value as Python knows it; the only place where Neo4j's times are converted."""
-    if isinstance(value, DateTime | Date | Time):
+    if isinstance(value, DateTime):
+        told = value.to_native()
+        # The driver names the zone, and sent back a named UTC equals no time that was stored as Z.
+        return told.astimezone(UTC) if told.tzinfo else told
+    if isinstance(value, Date | Time):
         return value.to_native()
     if isinstance(value, Duration):
         return str(value)

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from engine.errors import Invalid, MemoryNotFound
-from engine.flags import who
 from engine.graph import Graph, Row
 from engine.models import (
     Caller,
@@ -57,11 +56,31 @@ async def list_memories(
 
 async def get_memory(graph: Graph, tenant_id: str, memory_id: str, *, now: datetime) -> Memory:
     """One memory, archived or not."""
+    stored = await find_memory(graph, tenant_id, memory_id)
+    return as_memory(stored, await read_policy(graph, tenant_id, stored["persona_id"]), now)
+
+
+async def find_memory(graph: Graph, tenant_id: str, memory_id: str) -> Row:
+    """A memory as it is kept."""
     found = await graph.read("memories/get_memory", tenant_id=tenant_id, memory_id=memory_id)
     if not found:
         raise MemoryNotFound(memory_id)
-    stored = found[0]["memory"]
-    return as_memory(stored, await read_policy(graph, tenant_id, stored["persona_id"]), now)
+    stored: Row = found[0]["memory"]
+    return stored
+
+
+async def change(
+    graph: Graph, name: str, tenant_id: str, memory_id: str, at: datetime, /, **parameters: Any
+) -> Memory:
+    """Run a statement that changes one memory, and read what it is then."""
+    if not await graph.write(name, tenant_id=tenant_id, memory_id=memory_id, **parameters):
+        raise MemoryNotFound(memory_id)
+    return await get_memory(graph, tenant_id, memory_id, now=at)
+
+
+def act(caller: Caller, action: str, now: datetime) -> Row:
+    """What somebody does to a memory, as it is written down."""
+    return {"id": new_id(), "action": action, "by": caller.acts_as, "at": now}
 
 
 async def change_memory(
@@ -74,69 +93,55 @@ async def change_memory(
     now: datetime,
 ) -> Memory:
     """Pin a memory or let go of it, and say how important it is. What it says never changes."""
-    found = await graph.write(
+    return await change(
+        graph,
         "memories/change_memory",
-        tenant_id=tenant_id,
-        memory_id=memory_id,
+        tenant_id,
+        memory_id,
+        now,
         pinned=pinned,
         importance=importance,
         now=now,
     )
-    if not found:
-        raise MemoryNotFound(memory_id)
-    return await get_memory(graph, tenant_id, memory_id, now=now)
 
 
 async def minimize_memory(
     graph: Graph, caller: Caller, memory_id: str, *, modifier: float, factor: float, now: datetime
 ) -> Memory:
     """Turn a memory and its outgoing links down by hand; with a modifier of 1, up again."""
-    action = "minimized" if modifier < 1 else "restored"
-    found = await graph.write(
+    return await change(
+        graph,
         "memories/minimize_memory",
-        tenant_id=caller.tenant_id,
-        memory_id=memory_id,
+        caller.tenant_id,
+        memory_id,
+        now,
         modifier=modifier,
         factor=factor,
-        event={"id": new_id(), "action": action, "by": who(caller), "at": now},
+        event=act(caller, "minimized" if modifier < 1 else "restored", now),
     )
-    if not found:
-        raise MemoryNotFound(memory_id)
-    return await get_memory(graph, caller.tenant_id, memory_id, now=now)
 
 
 async def archive_memory(graph: Graph, caller: Caller, memory_id: str, *, now: datetime) -> Memory:
     """Take a memory out of what is recalled by itself."""
-    found = await graph.write(
-        "memories/archive_memory",
-        tenant_id=caller.tenant_id,
-        memory_id=memory_id,
-        event={"id": new_id(), "action": "archived", "by": who(caller), "at": now},
+    event = act(caller, "archived", now)
+    return await change(
+        graph, "memories/archive_memory", caller.tenant_id, memory_id, now, event=event
     )
-    if not found:
-        raise MemoryNotFound(memory_id)
-    return await get_memory(graph, caller.tenant_id, memory_id, now=now)
 
 
 async def unarchive_memory(
     graph: Graph, caller: Caller, memory_id: str, *, now: datetime
 ) -> Memory:
     """Bring a memory back; that counts as an access, which protects it from being sent again."""
-    found = await graph.write(
-        "memories/unarchive_memory",
-        tenant_id=caller.tenant_id,
-        memory_id=memory_id,
-        event={"id": new_id(), "action": "unarchived", "by": who(caller), "at": now},
+    event = act(caller, "unarchived", now)
+    return await change(
+        graph, "memories/unarchive_memory", caller.tenant_id, memory_id, now, event=event
     )
-    if not found:
-        raise MemoryNotFound(memory_id)
-    return await get_memory(graph, caller.tenant_id, memory_id, now=now)
 
 
 async def list_links(graph: Graph, tenant_id: str, memory_id: str) -> list[Link]:
     """The links from a memory and to it, the strongest first."""
-    if not await graph.read("memories/get_memory", tenant_id=tenant_id, memory_id=memory_id):
-        raise MemoryNotFound(memory_id)
+    await find_memory(graph, tenant_id, memory_id)
     rows = await graph.read("memories/list_links", tenant_id=tenant_id, memory_id=memory_id)
     return [as_link(row["link"]) for row in rows]
 
@@ -154,8 +159,8 @@ async def add_link(
     """Link two memories of one persona. A link that is there stays as it is."""
     if from_id == to_id:
         raise Invalid("A memory is not linked to itself.")
-    source = await get_memory(graph, tenant_id, from_id, now=now)
-    policy = await read_policy(graph, tenant_id, source.persona_id)
+    source = await find_memory(graph, tenant_id, from_id)
+    policy = await read_policy(graph, tenant_id, source["persona_id"])
     found = await graph.write(
         "memories/add_link",
         tenant_id=tenant_id,

@@ -1,5 +1,6 @@
 """The nouns. Frozen: a change of one is a statement in the graph, then another one of these."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,6 +14,11 @@ T = TypeVar("T")
 def new_id() -> str:
     """An id that nobody else makes, and that sorts by when it was made."""
     return uuid7().hex
+
+
+def id_from(*sources: str) -> str:
+    """An id that follows from others: doing the same again makes the same one."""
+    return hashlib.sha256("\n".join(sources).encode()).hexdigest()[:32]
 
 
 class Role(StrEnum):
@@ -48,6 +54,11 @@ class Caller:
     key_id: str
     role: Role
     user_id: str | None = None
+
+    @property
+    def acts_as(self) -> str:
+        """Who is written down as having done something: the person, or a key that is for none."""
+        return self.user_id or f"key:{self.key_id}"
 
     @property
     def sees_as(self) -> str | None:

@@ -4,14 +4,12 @@ What was said stays where it was said, so the new conversation holds copies. Not
 a copy: what was drawn from the message it is a copy of has both as its sources.
 """
 
-import hashlib
 from datetime import datetime
 
-from engine.conversations import get_conversation
 from engine.errors import ConversationNotFound, IdTaken, Invalid
-from engine.flags import who
+from engine.flags import find_run
 from engine.graph import Graph, Row
-from engine.models import Caller, Conversation, Split, new_id
+from engine.models import Caller, Conversation, Split, id_from, new_id
 
 MOST = 5_000  # messages; all of them are one transaction, and somebody waits for it
 
@@ -31,21 +29,12 @@ async def split_conversation(
 
     Asking again with the same id finds the first, whatever was said since.
     """
-    await get_conversation(graph, caller, conversation_id)
-    found = await graph.read(
-        "flags/list_run",
-        tenant_id=caller.tenant_id,
-        conversation_id=conversation_id,
-        first_id=first_id,
-        last_id=last_id,
-    )
-    if not found:
-        raise Invalid("The first and the last message have to be of this conversation.")
-    message_ids = found[0]["message_ids"]
+    run = await find_run(graph, caller, conversation_id, first_id, last_id)
+    message_ids = run["message_ids"]
     if len(message_ids) > MOST:
         raise Invalid(f"{len(message_ids)} messages are too many for one split: {MOST} at most.")
     made_id = chosen_id or new_id()
-    copies = {message_id: copy_id(made_id, message_id) for message_id in message_ids}
+    copies = {message_id: id_from(made_id, message_id) for message_id in message_ids}
     made = {
         "id": made_id,
         "title": title,
@@ -73,10 +62,5 @@ async def split_conversation(
         conversation_id=conversation_id,
         made=made,
         copies=copies,
-        act={"id": new_id(), "by": who(caller)},
+        act={"id": new_id(), "by": caller.acts_as},
     )
-
-
-def copy_id(conversation_id: str, message_id: str) -> str:
-    """The same for the same conversation and message, so that splitting twice is splitting once."""
-    return hashlib.sha256(f"{conversation_id}\n{message_id}".encode()).hexdigest()[:32]

@@ -1,6 +1,5 @@
 """Episodes that keep returning to one theme yield a semantic memory of it."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from engine.candidates import as_text
 from engine.embedding import unit
 from engine.graph import Row, Write
+from engine.models import id_from
 from engine.night.integrate import content_of, period
 from engine.night.steps import RunInHand, Step
 from engine.night.themes import is_about, listed, one_theme
@@ -111,7 +111,7 @@ def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], streng
         "last": last.isoformat(),
     }
     return {
-        "id": theme_id(run, [it["id"] for it in group]),
+        "id": id_from(run.persona.id, *sorted(it["id"] for it in group)),
         "text": f"{about or 'Somebody'} keeps coming back to {listed(terms)}.",
         "content": as_text(content),
         "about": about,
@@ -123,9 +123,3 @@ def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], streng
         "embedding": unit(np.mean([it["embedding"] for it in group], axis=0)),
         "episode_ids": [it["id"] for it in group],
     }
-
-
-def theme_id(run: RunInHand, episode_ids: Sequence[str]) -> str:
-    """The same for the same episodes, so that a run that is taken up again makes it once."""
-    told = "\n".join([run.persona.id, *sorted(episode_ids)])
-    return hashlib.sha256(told.encode()).hexdigest()[:32]

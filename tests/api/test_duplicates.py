@@ -9,9 +9,9 @@ import pytest
 
 import api.personas
 from engine import duplicates
-from engine.duplicates import copies_left, duplicate_persona, memory_copy_id
+from engine.duplicates import copies_left, duplicate_persona
 from engine.jobs import Jobs
-from engine.models import LinkType, MemoryState, MemoryType, Role
+from engine.models import LinkType, MemoryState, MemoryType, Role, id_from
 from engine.nights import fade_hour, run_night
 from tests.api.conftest import NewCaller
 from tests.api.test_flags import DAY, HOUR, ago, chat, forget, take_back
@@ -120,7 +120,7 @@ async def test_a_copy_remembers_the_same_and_knows_nothing_of_its_use(
     assert {it["state"] for it in copies.values()} == {"active", "archived"}
     for memory_id, copy in copies.items():
         original = before[memory_id]
-        assert copy["id"] == memory_copy_id("eve", memory_id)
+        assert copy["id"] == id_from("eve", memory_id)
         assert (copy["persona_id"], len(copy["embedding"])) == ("eve", 384)
         apart = OWN | USED | REST | {"links"}
         assert {k: v for k, v in copy.items() if k not in apart} == {
@@ -199,7 +199,7 @@ async def test_each_goes_its_own_way_afterwards(
     assert (await life.memory(green)).weight_modifier == 1.0
 
     ada = await kept(life, "ada")
-    theirs = memory_copy_id("eve", red), memory_copy_id("eve", green)
+    theirs = id_from("eve", red), id_from("eve", green)
     used = await boss.post("/api/personas/eve/coactivate", json={"memory_ids": theirs})
     assert used.json()["counted"]
     await boss.post(

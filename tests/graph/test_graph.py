@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import Conflict, GraphUnavailable, Invalid
-from engine.graph import Graph, answer_within, causal_chain
+from engine.graph import Graph, Row, Write, answer_within, causal_chain
 from engine.settings import Settings
 from engine.tenants import add_tenant
 from tests.conftest import Statements
@@ -21,6 +21,18 @@ async def test_values_come_back_as_python_knows_them(graph: Graph, statements: S
 
     assert row == {"value": moment, "nested": [date(2026, 5, 2), {"at": moment}]}
     assert type(row["value"]) is datetime
+
+
+async def test_a_time_that_was_read_and_is_sent_back_is_the_one_that_was_stored(
+    graph: Graph, statements: Statements
+) -> None:
+    statements(
+        echo="RETURN $at AS at", same="RETURN $at = datetime('2026-05-02T03:04:05Z') AS same"
+    )
+
+    (row,) = await graph.read("echo", at=datetime(2026, 5, 2, 3, 4, 5, tzinfo=UTC))
+
+    assert await graph.read("same", at=row["at"]) == [{"same": True}]
 
 
 async def test_a_vector_travels_as_32_bit_floats(graph: Graph, statements: Statements) -> None:
@@ -50,11 +62,20 @@ async def test_together_means_all_or_nothing(
     )
     mine = {"tenant_id": tenant_id}
 
-    answers = await graph.write_together(("make", mine), ("make", mine), ("count", mine))
-    with pytest.raises(Exception, match="/ by zero"):
-        await graph.write_together(("make", mine), ("fail", {}))
+    async def two(write: Write) -> list[Row]:
+        await write("make", **mine)
+        await write("make", **mine)
+        return await write("count", **mine)
 
-    assert answers[-1] == [{"n": 2}]
+    async def one_and_a_failure(write: Write) -> None:
+        await write("make", **mine)
+        await write("fail")
+
+    counted = await graph.write_with(two)
+    with pytest.raises(Exception, match="/ by zero"):
+        await graph.write_with(one_and_a_failure)
+
+    assert counted == [{"n": 2}]
     assert await graph.read("count", **mine) == [{"n": 2}]
 
 
