@@ -36,6 +36,7 @@ from api.manager import ManagerController
 from api.memories import MemoryController
 from api.personas import PersonaController
 from api.policy import PolicyController
+from api.recall import RecallController
 from api.runs import RunController
 from api.wire import Body, StrictRequest
 from engine.acknowledgments import open_acknowledger
@@ -49,7 +50,9 @@ from engine.keys import KeyRing
 from engine.logs import set_up_logs
 from engine.migrations import migrate
 from engine.models import Caller
+from engine.recall import Recall
 from engine.settings import Settings
+from engine.uses import UseLog
 from engine.version import VERSION
 
 PREPARE_AGAIN = 1.0  # seconds between two tries while Neo4j is away
@@ -68,11 +71,15 @@ def create_app(settings: Settings | None = None) -> Door:
     keys = KeyRing(graph, seconds=settings.key_cache_seconds)
     clock = open_clock(settings, graph)
     jobs = Jobs(settings)
+    uses = UseLog(redis)
+    recall = Recall(
+        graph, embedder, seconds=settings.persona_cache_seconds, profile=settings.recall_profile
+    )
 
     @contextlib.asynccontextmanager
     async def opened(app: Litestar) -> AsyncIterator[None]:
         app.state.key_ring = keys
-        preparing = asyncio.create_task(prepare(graph, embedder))
+        preparing = asyncio.create_task(prepare(graph, embedder, settings.full_text_analyzer))
         try:
             yield
         finally:
@@ -93,6 +100,7 @@ def create_app(settings: Settings | None = None) -> Door:
         CandidateController,
         FlagController,
         MemoryController,
+        RecallController,
         RunController,
         ManagerController,
         PolicyController,
@@ -110,6 +118,8 @@ def create_app(settings: Settings | None = None) -> Door:
             "embedder": Provide(lambda: embedder, use_cache=True, sync_to_thread=False),
             "keys": Provide(lambda: keys, use_cache=True, sync_to_thread=False),
             "acknowledger": Provide(lambda: acknowledger, use_cache=True, sync_to_thread=False),
+            "uses": Provide(lambda: uses, use_cache=True, sync_to_thread=False),
+            "recall": Provide(lambda: recall, use_cache=True, sync_to_thread=False),
             "jobs": Provide(lambda: jobs, use_cache=True, sync_to_thread=False),
             "clock": Provide(lambda: clock, use_cache=True, sync_to_thread=False),
             "caller": Provide(the_caller, sync_to_thread=False),
@@ -170,12 +180,12 @@ def the_caller(request: Request[Caller, Any, Any]) -> Caller:
     return request.user
 
 
-async def prepare(graph: Graph, embedder: Embedder) -> None:
+async def prepare(graph: Graph, embedder: Embedder, analyzer: str) -> None:
     """Bring the graph to this version, however long Neo4j takes to come up."""
     while True:
         try:
             applied = await migrate(graph)
-            await claim_model(graph, embedder)
+            await claim_model(graph, embedder, analyzer=analyzer)
         except Unavailable as error:
             log.warning("graph_not_ready", why=str(error))
             await asyncio.sleep(PREPARE_AGAIN)

@@ -1,19 +1,16 @@
-"""/api/items: what the Memory Manager lists; and /api/personas/{id}/context"""
+"""/api/items: what the Memory Manager lists"""
 
 from typing import Annotated
 
-from litestar import Controller, get, post
+from litestar import Controller, get
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
-from litestar.status_codes import HTTP_200_OK
 
-from api.auth import only
 from api.errors import problems
-from api.wire import ContextWanted, Cursor, Limit, PathId, like
-from engine.context import Context, assemble_context
+from api.wire import Cursor, Limit
 from engine.graph import Graph
 from engine.items import Item, Sort, Standing, Which, count_items, list_items
-from engine.models import Caller, MemoryType, Page, Role
+from engine.models import Caller, MemoryType, Page
 
 OneId = Annotated[str | None, QueryParameter(max_length=128)]
 Kind = Annotated[MemoryType | None, QueryParameter(name="type")]
@@ -58,22 +55,3 @@ class ManagerController(Controller):
         """How many of them stand where."""
         which = Which(persona_id, instance_id, memory_type, words)
         return await count_items(graph, caller, which)
-
-    @post(
-        "/personas/{persona_id:str}/context",
-        operation_id="assemble_context",
-        guards=[only(Role.RUNTIME, Role.ADMIN)],
-        status_code=HTTP_200_OK,
-        responses=problems(404, 413),
-    )
-    async def context(
-        self,
-        persona_id: PathId,
-        data: Annotated[ContextWanted, like(conversation_id="monday", turns=20)],
-        caller: NamedDependency[Caller],
-        graph: NamedDependency[Graph],
-    ) -> Context:
-        """What the persona should have in mind: what was said last, without what is flagged."""
-        return await assemble_context(
-            graph, caller, persona_id, data.conversation_id, turns=data.turns
-        )

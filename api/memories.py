@@ -17,15 +17,19 @@ from api.wire import (
     Minimizing,
     MomentAsked,
     NewLink,
+    NewMemoryBody,
     PathId,
     UsedTogether,
     asked_for,
+    in_utc,
     like,
 )
 from engine.clock import Clock
+from engine.embedding import Embedder
 from engine.graph import Graph
 from engine.history import Record, list_audit, memory_history, message_history
 from engine.memories import (
+    NewMemory,
     add_link,
     archive_memory,
     change_memory,
@@ -33,6 +37,7 @@ from engine.memories import (
     list_links,
     list_memories,
     minimize_memory,
+    remember,
     unarchive_memory,
     use_together,
 )
@@ -89,6 +94,40 @@ class MemoryController(Controller):
             limit=limit,
         )
 
+    @post(
+        "/personas/{persona_id:str}/memories",
+        operation_id="remember",
+        guards=[EDITORS],
+        responses=problems(404, 409, 413, 503),
+    )
+    async def remember(
+        self,
+        persona_id: PathId,
+        data: Annotated[
+            NewMemoryBody,
+            like(memory_type="semantic", text="Sam is allergic to walnuts.", pinned=True),
+        ],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        embedder: NamedDependency[Embedder],
+        clock: NamedDependency[Clock],
+    ) -> Memory:
+        """Remember something at once, without waiting for the night."""
+        new = NewMemory(
+            memory_type=data.memory_type,
+            text=data.text,
+            content=data.content,
+            source_message_ids=data.source_message_ids,
+            chosen_id=data.memory_id,
+            said_at=in_utc(data.said_at),
+            tags=data.tags,
+            project=data.project,
+            importance=data.importance,
+            pinned=data.pinned,
+        )
+        now = await clock.now()
+        return await remember(graph, embedder, caller.tenant_id, persona_id, new, now=now)
+
     @get(
         "/memories/{memory_id:str}",
         operation_id="get_memory",
@@ -126,6 +165,8 @@ class MemoryController(Controller):
             memory_id,
             pinned=None if data.pinned is UNSET else data.pinned,
             importance=None if data.importance is UNSET else data.importance,
+            tags=None if data.tags is UNSET else data.tags,
+            project=None if data.project is UNSET else data.project or "",
             now=await clock.now(),
         )
 

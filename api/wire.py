@@ -1,7 +1,7 @@
 """What callers send, and how far each part of it may go."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Request
@@ -181,9 +181,50 @@ class CandidateChanges(Body, frozen=True):
     content: dict[str, Any] | UnsetType = UNSET
 
 
+Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=50)]
+Project = Annotated[str, Meta(min_length=1, max_length=100)]
+Importance = Annotated[int, Meta(ge=1, le=10)]
+
+
 class MemoryChanges(Body, frozen=True):
     pinned: bool | UnsetType = UNSET
-    importance: Annotated[int, Meta(ge=1, le=10)] | UnsetType = UNSET
+    importance: Importance | UnsetType = UNSET
+    tags: Tags | UnsetType = UNSET
+    project: Project | None | UnsetType = UNSET
+
+
+class NewMemoryBody(Body, frozen=True):
+    memory_type: MemoryType
+    text: Annotated[str, Meta(min_length=1, max_length=4000)]
+    content: dict[str, Any] = {}
+    source_message_ids: Annotated[list[Id], Meta(max_length=100)] = []
+    memory_id: Id | None = None
+    said_at: Moment | None = None
+    tags: Tags = []
+    project: Project | None = None
+    importance: Importance = 5
+    pinned: bool = False
+
+
+class Asked(Body, frozen=True):
+    """A question to a persona's memory."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=4000)]
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+    cursor: str | None = None
+    types: Annotated[list[MemoryType], Meta(min_length=1)] | None = None
+    categories: Annotated[list[str], Meta(min_length=1, max_length=50)] | None = None
+    tags: Annotated[Tags, Meta(min_length=1)] | None = None
+    project: Project | None = None
+    from_at: Moment | None = None
+    to_at: Moment | None = None
+    as_of: Moment | None = None  # what it would have said then
+    include_pending: bool = True
+    include_archived: bool = False
+    asked_by: Annotated[str, Meta(min_length=1, max_length=100)] | None = None  # who "I" is
+    profile: Literal["woven", "published"] | None = None
+    explain: bool = False
+    counts: bool = True  # whether what is recalled counts as used
 
 
 class Minimizing(Body, frozen=True):
@@ -223,9 +264,25 @@ class ReversalOfRange(Body, frozen=True):
     message_ids: Annotated[list[Id], Meta(min_length=1, max_length=10_000)] | None = None
 
 
+Budget = Annotated[int, Meta(ge=1, le=1_000_000, description="Tokens of the embedding model.")]
+
+
 class ContextWanted(Body, frozen=True):
     conversation_id: Id
+    query: Annotated[str, Meta(min_length=1, max_length=4000)] | None = None
+    budget: Budget = 4000
     turns: Annotated[int, Meta(ge=1, le=500)] = 20
+    memories: Annotated[int, Meta(ge=0, le=50)] = 10
+    counts: bool = True  # whether what is recalled counts as used
+
+
+class Waking(Body, frozen=True):
+    """How a session starts."""
+
+    budget: Budget = 2000
+    recent: Annotated[int, Meta(ge=0, le=200)] = 20
+    project: Project | None = None
+    seed: Annotated[int, Meta(ge=0, le=2**32 - 1)] | None = None
 
 
 class ClockSetting(Body, frozen=True):

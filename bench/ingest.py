@@ -26,7 +26,7 @@ from rich.table import Table
 from bench.private import private_stack
 from engine.candidates import draw_candidates, read_gate
 from engine.conversations import add_conversation, record_messages
-from engine.embedding import Embedder, Vector
+from engine.embedding import Embedder, Encoder, Vector
 from engine.extraction.port import RuleExtractor
 from engine.graph import Graph
 from engine.instances import add_instance
@@ -144,7 +144,7 @@ def wait_for(client: httpx.Client, talk: Talk, messages: int) -> None:
         time.sleep(0.1)
 
 
-class NoEncoder:
+class NoEncoder(Encoder):
     """Vectors for nothing."""
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:

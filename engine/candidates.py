@@ -18,6 +18,7 @@ from engine.errors import (
 )
 from engine.extraction import Said
 from engine.extraction.port import Extractor
+from engine.facets import Saying, embed_sayings, shelf
 from engine.facts import fact_of
 from engine.graph import Graph, Row
 from engine.models import Candidate, CandidateState, Gate, MemoryType, Page, id_from, new_id
@@ -63,8 +64,17 @@ async def draw_candidates(
         extractions = await asyncio.gather(
             *(extractor.draw(as_said(it), is_repeat=it["is_repeat"]) for it in waiting)
         )
-        texts = [item.meaning for extraction in extractions for item in extraction.items]
-        vectors = iter(await embedder.embed(texts))
+        sayings = [
+            Saying(
+                item.meaning,
+                it["before"] if item.memory_type is MemoryType.EPISODIC else None,
+                kept_as=item.text,
+            )
+            for it, extraction in zip(waiting, extractions, strict=True)
+            for item in extraction.items
+        ]
+        embedded = iter(await embed_sayings(embedder, sayings))
+        await meet_people(graph, tenant_id, waiting)
         (kept,) = await graph.write(
             "candidates/keep_drawn",
             tenant_id=tenant_id,
@@ -80,7 +90,8 @@ async def draw_candidates(
                             "text": item.text,
                             "content": as_text(item.content),
                             "filed": filed(item.content),
-                            "embedding": next(vectors),
+                            "shelf": shelf(tenant_id, message["persona_id"]),
+                            **next(embedded).whole,
                         }
                         for place, item in enumerate(extraction.items)
                     ],
@@ -91,6 +102,17 @@ async def draw_candidates(
         )
         messages += kept["messages"]
         candidates += kept["candidates"]
+
+
+async def meet_people(graph: Graph, tenant_id: str, messages: Sequence[Row]) -> None:
+    """Let each persona know by name who speaks to it for the first time."""
+    met: dict[str, list[str]] = {}
+    for message in messages:
+        if not message["is_known"]:
+            met.setdefault(message["persona_id"], []).append(message["speaker"])
+    if met:
+        rows = [{"persona_id": it, "names": list(dict.fromkeys(met[it]))} for it in sorted(met)]
+        await graph.write("personas/meet_people", tenant_id=tenant_id, met=rows)
 
 
 def as_said(message: Row) -> Said:
@@ -129,7 +151,7 @@ async def propose_candidate(
     window: timedelta,
 ) -> Candidate:
     """Keep a candidate that a runtime has drawn itself."""
-    (embedding,) = await embedder.embed([text])
+    (embedded,) = await embed_sayings(embedder, [Saying(text)])
     proposed = {
         "id": chosen_id or new_id(),
         "memory_type": memory_type.value,
@@ -141,9 +163,9 @@ async def propose_candidate(
         "candidates/add_candidate",
         tenant_id=tenant_id,
         persona_id=persona_id,
-        candidate=proposed,
+        candidate={**proposed, **embedded.beside, "shelf": shelf(tenant_id, persona_id)},
         filed=filed(content),
-        embedding=embedding,
+        embedding=embedded.embedding,
         sources=list(source_message_ids),
     )
     if not found:
@@ -196,7 +218,11 @@ async def edit_candidate(
         changes["text"] = text
     if content is not None:
         changes |= {"content": as_text(content), **filed(content)}
-    embedding = (await embedder.embed([text]))[0] if text is not None else None
+    embedding = None
+    if text is not None:
+        (embedded,) = await embed_sayings(embedder, [Saying(text)])
+        embedding = embedded.embedding
+        changes |= embedded.beside
     return await change(graph, tenant_id, candidate_id, changes, embedding, now, window)
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from engine.errors import IdTaken, NightUnderWay, PersonaNotFound
+from engine.facets import shelf
 from engine.graph import Graph, Row
 from engine.hours import next_night
 from engine.models import Persona, id_from
@@ -97,7 +98,8 @@ async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:
         for it in await graph.read("duplicate/list_uncopied", **which)
     ]
     each: dict[str, Any] = {**held, "seconds": LEASE, "size": AT_ONCE}
-    async for done in graph.write_batches("duplicate/copy_memories", left, figures=figures, **each):
+    mine: dict[str, Any] = {"figures": figures, "shelf": shelf(held["tenant_id"], held["copy_id"])}
+    async for done in graph.write_batches("duplicate/copy_memories", left, **mine, **each):
         yield bool(done)
     linked = [it["id"] for it in await graph.read("duplicate/list_linked", **whose)]
     async for done in graph.write_batches("duplicate/copy_links", linked, **each):

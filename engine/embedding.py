@@ -5,18 +5,24 @@ The light default runs the default model's ONNX file; sentence-transformers runs
 """
 
 import asyncio
+import math
+import os
+import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
-from engine.errors import EmbedderUnavailable, Misconfigured, ModelMismatch, ModelMissing
+from engine.errors import Conflict, EmbedderUnavailable, Misconfigured, ModelMismatch, ModelMissing
 from engine.graph import Graph
 from engine.settings import DEFAULT_MODEL, Settings
 
@@ -26,10 +32,43 @@ REMOTE_TIMEOUT = 10.0  # seconds
 BATCH = 8  # texts encoded together; measured best on two cores, 32 is a quarter slower
 
 
-class Encoder(Protocol):
-    """Turns texts into vectors of length one. Blocks."""
+WORD = re.compile(r"[a-z]{3,}")
+WORDS_KEPT = 65_535  # of a vocabulary: a place in it is two bytes
+WORDS_AT_ONCE = 256
+CHARACTERS_A_TOKEN = 4  # of English, about
 
-    def encode(self, texts: Sequence[str]) -> list[Vector]: ...
+
+class Encoder(ABC):
+    """Turns texts into vectors. Blocks."""
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        """A vector of length one for each."""
+
+    def vocabulary(self) -> list[str]:
+        """The words it was taught, always in the same order; none when it does not tell."""
+        return []
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each is; about as many, where the model does not tell."""
+        return [about_tokens(text) for text in texts]
+
+
+def about_tokens(text: str) -> int:
+    return math.ceil(len(text) / CHARACTERS_A_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words a model was taught, and what each of them means alone."""
+
+    places: dict[str, int]
+    vectors: npt.NDArray[np.float16]
+
+    def near(self, asked: Sequence[int], there: Sequence[int]) -> Vector:
+        """How near each word that is asked for is to each word that is there."""
+        rows = [self.vectors[list(places)].astype(np.float32) for places in (asked, there)]
+        return np.asarray(rows[0] @ rows[1].T)
 
 
 class Embedder:
@@ -40,7 +79,13 @@ class Embedder:
     """
 
     def __init__(
-        self, load: Callable[[], Encoder], *, model: str, dimensions: int, cache: int
+        self,
+        load: Callable[[], Encoder],
+        *,
+        model: str,
+        dimensions: int,
+        cache: int,
+        words_file: Path | None = None,
     ) -> None:
         self.model = model
         self.dimensions = dimensions
@@ -48,6 +93,15 @@ class Embedder:
         self._encoder: Encoder | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
         self._queries: LRUCache[str, asyncio.Future[Vector]] = LRUCache(cache)
+        self._words_file = words_file
+        self._lexicon: Lexicon | None = None
+
+    async def lexicon(self) -> Lexicon:
+        """The words of the model; making it for the first time takes seconds, then it is kept."""
+        if self._lexicon is None:
+            loop = asyncio.get_running_loop()
+            self._lexicon = await loop.run_in_executor(self._thread, self._read_lexicon)
+        return self._lexicon
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of these texts, in their order."""
@@ -67,6 +121,12 @@ class Embedder:
                 self._queries[text] = known
         return await asyncio.shield(known)
 
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        """How many of the model's tokens each text is."""
+        if not texts:
+            return []
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._count, texts)
+
     def warm_up(self) -> None:
         """Load the encoder now, in its own thread, for those who know that texts will come."""
         self._thread.submit(
@@ -76,10 +136,32 @@ class Embedder:
     async def _first(self, text: str) -> Vector:
         return (await self.embed([text]))[0]
 
-    def _encode(self, texts: Sequence[str]) -> list[Vector]:
+    def _ready(self) -> Encoder:
         if self._encoder is None:
             self._encoder = self._load()
-        vectors = self._encoder.encode(texts)
+        return self._encoder
+
+    def _count(self, texts: Sequence[str]) -> list[int]:
+        return self._ready().count(texts)
+
+    def _read_lexicon(self) -> Lexicon:
+        words = [word for word in self._ready().vocabulary() if WORD.fullmatch(word)][:WORDS_KEPT]
+        places = {word: place for place, word in enumerate(words)}
+        file = self._words_file
+        if file and file.exists():
+            return Lexicon(places, np.load(file, mmap_mode="r"))
+        vectors = np.zeros((len(words), self.dimensions), np.float16)
+        for at in range(0, len(words), WORDS_AT_ONCE):
+            vectors[at : at + WORDS_AT_ONCE] = self._encode(words[at : at + WORDS_AT_ONCE])
+        if file and words:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(f".{os.getpid()}.npy")  # two processes may be at it at once
+            np.save(part, vectors)
+            part.rename(file)
+        return Lexicon(places, vectors)
+
+    def _encode(self, texts: Sequence[str]) -> list[Vector]:
+        vectors = self._ready().encode(texts)
         if vectors[0].shape != (self.dimensions,):
             raise Misconfigured(
                 f"The model {self.model!r} makes vectors of {vectors[0].shape[0]} numbers, and "
@@ -103,6 +185,7 @@ def open_embedder(settings: Settings) -> Embedder:
         model=settings.embedding_model,
         dimensions=settings.embedding_dimensions,
         cache=settings.embedding_cache,
+        words_file=onnx_folder(settings.home, settings.embedding_model) / "words.npy",
     )
 
 
@@ -110,7 +193,7 @@ def onnx_folder(home: Path, model: str) -> Path:
     return home / "models" / model.replace("/", "--")
 
 
-class OnnxEncoder:
+class OnnxEncoder(Encoder):
     """fastembed over an ONNX file of this machine."""
 
     def __init__(self, home: Path, model: str) -> None:
@@ -124,8 +207,12 @@ class OnnxEncoder:
             )
             raise ModelMissing(model, mend)
         from fastembed import TextEmbedding
+        from tokenizers import Tokenizer
 
         self._model = TextEmbedding(model, specific_model_path=str(folder))
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         # Side by side with texts of their own length: a batch costs what its longest one costs.
@@ -134,8 +221,16 @@ class OnnxEncoder:
         found = dict(zip(order, map(unit, vectors), strict=True))
         return [found[place] for place in range(len(texts))]
 
+    def vocabulary(self) -> list[str]:
+        known: dict[str, int] = self._tokenizer.get_vocab()
+        return sorted(known, key=known.__getitem__)
 
-class SentenceTransformersEncoder:
+    def count(self, texts: Sequence[str]) -> list[int]:
+        encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [len(it.ids) for it in encoded]
+
+
+class SentenceTransformersEncoder(Encoder):
     """Any sentence-transformers model, on a GPU where there is one."""
 
     def __init__(self, model: str) -> None:
@@ -148,6 +243,14 @@ class SentenceTransformersEncoder:
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         return [unit(vector) for vector in self._model.encode(list(texts), batch_size=BATCH)]
 
+    def vocabulary(self) -> list[str]:
+        known: dict[str, int] = self._model.tokenizer.get_vocab()
+        return sorted(known, key=known.__getitem__)
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        told = self._model.tokenizer(list(texts), add_special_tokens=False)
+        return [len(ids) for ids in told["input_ids"]]
+
 
 def packaged_weights(model: str) -> str | None:
     """The default model's weights come as a Python package, so that it loads offline."""
@@ -158,7 +261,7 @@ def packaged_weights(model: str) -> str | None:
     return next((str(file.parent) for file in root.rglob("modules.json")), None)
 
 
-class RemoteEncoder:
+class RemoteEncoder(Encoder):
     """A service that speaks OpenAI's embeddings protocol."""
 
     def __init__(self, settings: Settings) -> None:
@@ -197,8 +300,9 @@ def unit(vector: npt.ArrayLike) -> Vector:
     return values / np.float32(length) if length else values
 
 
-async def claim_model(graph: Graph, embedder: Embedder) -> None:
-    """Write down which model made this graph's vectors, or refuse another one; make their index."""
+async def claim_model(graph: Graph, embedder: Embedder, *, analyzer: str = "english") -> None:
+    """Write down which model made this graph's vectors, or refuse another one; make the indexes
+    over what they and the words mean."""
     (remembered,) = await graph.write(
         "embedding/claim_model", model=embedder.model, dimensions=embedder.dimensions
     )
@@ -207,4 +311,10 @@ async def claim_model(graph: Graph, embedder: Embedder) -> None:
             f"{remembered['model']} ({remembered['dimensions']} numbers)",
             f"{embedder.model} ({embedder.dimensions} numbers)",
         )
-    await graph.write("embedding/make_index", dimensions=embedder.dimensions)
+    with suppress(Conflict):  # another process makes it at the same moment
+        await graph.write("embedding/make_index", dimensions=embedder.dimensions)
+    made = await graph.read("embedding/read_text_index")
+    if made and made[0]["analyzer"] != analyzer:
+        await graph.write("embedding/drop_text_index")
+    with suppress(Conflict):
+        await graph.write("embedding/make_text_index", analyzer=analyzer)

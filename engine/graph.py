@@ -27,6 +27,7 @@ from neo4j import (
     Record,
 )
 from neo4j.exceptions import AuthError, ClientError, ConstraintError, DriverError, Neo4jError
+from neo4j.graph import Entity
 from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 from prometheus_client import Histogram
@@ -260,7 +261,8 @@ def writer(transaction: AsyncTransaction) -> Write:
 
 def refusal(error: DriverError | Neo4jError) -> Exception:
     """What a driver's error means to a caller; a mistake of ours stays what it is."""
-    if isinstance(error, ConstraintError):
+    is_there = isinstance(error, ClientError) and "AlreadyExists" in (error.code or "")
+    if isinstance(error, ConstraintError) or is_there:
         return Conflict("Something with this identity exists already.")
     if isinstance(error, AuthError):
         return GraphUnavailable("it refused the user name or password")
@@ -283,11 +285,17 @@ def as_stored(value: Any) -> Any:
 
 
 def as_row(record: Record) -> Row:
-    return {key: as_native(value) for key, value in record.data().items()}
+    # Not the record's own data(), which looks at every byte of bytes.
+    return {key: as_native(record[key]) for key in record.keys()}  # noqa: SIM118  # no dict
+
+
+PLAIN = {str, int, float, bool, bytes, type(None)}  # most of what is ever read
 
 
 def as_native(value: Any) -> Any:
     """A value as Python knows it; the only place where Neo4j's times are converted."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, DateTime):
         told = value.to_native()
         # The driver names the zone, and sent back a named UTC equals no time that was stored as Z.
@@ -298,7 +306,7 @@ def as_native(value: Any) -> Any:
         return str(value)
     if isinstance(value, Vector):
         return value.to_numpy()
-    if isinstance(value, dict):
+    if isinstance(value, dict | Entity):
         return {key: as_native(item) for key, item in value.items()}
     if isinstance(value, list):
         return [as_native(item) for item in value]

@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
-from engine.errors import Invalid, MemoryNotFound
+from engine.candidates import as_text, filed
+from engine.embedding import Embedder
+from engine.errors import IdTaken, Invalid, MemoryNotFound, MessageNotFound, PersonaNotFound
+from engine.facets import Saying, embed_sayings, shelf
 from engine.graph import Graph, Row
 from engine.models import (
     Caller,
@@ -90,9 +94,11 @@ async def change_memory(
     *,
     pinned: bool | None,
     importance: int | None,
+    tags: Sequence[str] | None = None,
+    project: str | None = None,
     now: datetime,
 ) -> Memory:
-    """Pin a memory or let go of it, and say how important it is. What it says never changes."""
+    """Pin a memory or let go of it, weigh it, file it. What it says never changes."""
     return await change(
         graph,
         "memories/change_memory",
@@ -101,8 +107,80 @@ async def change_memory(
         now,
         pinned=pinned,
         importance=importance,
+        tags=None if tags is None else list(dict.fromkeys(tags)),
+        project=project,
         now=now,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """Something to be remembered at once."""
+
+    memory_type: MemoryType
+    text: str
+    content: dict[str, Any]
+    source_message_ids: Sequence[str] = ()
+    chosen_id: str | None = None
+    said_at: datetime | None = None
+    tags: Sequence[str] = ()
+    project: str | None = None
+    importance: int = 5
+    pinned: bool = False
+
+
+async def remember(
+    graph: Graph,
+    embedder: Embedder,
+    tenant_id: str,
+    persona_id: str,
+    new: NewMemory,
+    *,
+    now: datetime,
+) -> Memory:
+    """Keep a memory at once. The next night links it, and from then on it lives as any other."""
+    policy = await read_policy(graph, tenant_id, persona_id)
+    (embedded,) = await embed_sayings(embedder, [Saying(new.text)])
+    memory_id = new.chosen_id or new_id()
+    told = filed(new.content)
+    rest = timedelta(days=policy.of(new.memory_type.value, told["category"]).decay_days)
+    kept = {
+        "id": memory_id,
+        "memory_type": new.memory_type.value,
+        "text": new.text,
+        "content": as_text(new.content),
+        "said_at": new.said_at or now,
+        **embedded.beside,
+        "shelf": shelf(tenant_id, persona_id),
+        "tags": list(dict.fromkeys(new.tags)),
+        "project": new.project,
+        "importance": new.importance,
+        "idle_importance": new.importance,
+        "pinned": new.pinned,
+        "fades_at": None if new.pinned else now + rest,
+    }
+    found = await graph.write(
+        "memories/add_memory",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        memory=kept,
+        filed=told,
+        label=new.memory_type.value.capitalize(),
+        embedding=embedded.embedding,
+        sources=list(new.source_message_ids),
+        now=now,
+    )
+    if not found:
+        raise PersonaNotFound(persona_id)
+    if found[0]["missing"]:
+        raise MessageNotFound(found[0]["missing"][0])
+    if found[0]["flagged"]:
+        raise Invalid(f"Message {found[0]['flagged'][0]!r} is flagged: nothing is drawn from it.")
+    memory = await get_memory(graph, tenant_id, memory_id, now=now)
+    same = (memory.persona_id, memory.memory_type, memory.text, memory.content)
+    if same != (persona_id, new.memory_type, new.text, new.content):
+        raise IdTaken("memory", memory_id)
+    return memory
 
 
 async def minimize_memory(
@@ -186,20 +264,47 @@ async def use_together(
     now: datetime,
 ) -> Coactivation:
     """Count that memories were used together. The same `use_id` told again counts nothing."""
-    policy = await read_policy(graph, tenant_id, persona_id)
-    told = use_id or new_id()
-    (row,) = await graph.write(
-        "memories/use_together",
-        tenant_id=tenant_id,
-        persona_id=persona_id,
-        use_id=told,
-        memory_ids=sorted(set(memory_ids)),
-        now=now,
-        figures=policy.as_parameter(),
-    )
+    use = Use(use_id or new_id(), tenant_id, persona_id, tuple(memory_ids), now)
+    (row,) = await count_together(graph, [use], whole=True)
     if row["missing"]:
         raise MemoryNotFound(row["missing"][0])
-    return Coactivation(told, row["counted"], [as_link(link) for link in row["links"]])
+    return Coactivation(use.id, row["counted"], [as_link(link) for link in row["links"]])
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Memories that were used together, at some time."""
+
+    id: str
+    tenant_id: str
+    persona_id: str
+    memory_ids: tuple[str, ...]
+    at: datetime
+
+
+async def count_together(graph: Graph, uses: Sequence[Use], *, whole: bool) -> list[Row]:
+    """Count uses, in their order and as one transaction. One that is told again counts nothing."""
+    figures = {}
+    for whose in sorted({(it.tenant_id, it.persona_id) for it in uses}):
+        try:
+            figures[whose] = (await read_policy(graph, *whose)).as_parameter()
+        except PersonaNotFound:
+            if whole:
+                raise
+    rows = [
+        {
+            "id": it.id,
+            "tenant_id": it.tenant_id,
+            "persona_id": it.persona_id,
+            "memory_ids": sorted(set(it.memory_ids)),
+            "at": it.at,
+            "figures": figures[it.tenant_id, it.persona_id],
+            "whole": whole,
+        }
+        for it in uses
+        if (it.tenant_id, it.persona_id) in figures
+    ]
+    return await graph.write("memories/use_together", uses=rows)
 
 
 def as_memory(stored: Row, policy: Policy, now: datetime) -> Memory:

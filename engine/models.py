@@ -325,6 +325,8 @@ class Memory:
     text: str
     content: dict[str, Any]
     category: str | None
+    tags: list[str]
+    project: str | None
     state: MemoryState
     importance: int
     salience: float

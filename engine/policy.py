@@ -56,6 +56,10 @@ class Figures(Struct, frozen=True, forbid_unknown_fields=True):
     salience_mean: Share = 0.5
     salience_pull: Share = 0.1  # of what stands above the mean, lost each day
     salience_fade: Share = 0.005  # lost each day at the mean, along `decay_curve`
+    # Recall: what is flagged comes up when nothing else is near, with a share of its confidence.
+    fallback_threshold: Share = 0.55
+    fallback_factor: Share = 0.4
+    involuntary_rate: Share = 0.05  # of hydrations, those in which something faded comes up
 
 
 class Layer(Struct, frozen=True, forbid_unknown_fields=True):

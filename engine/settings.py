@@ -52,6 +52,11 @@ class Settings(BaseSettings):
     embedding_dimensions: int = Field(default=384, ge=1, le=4096)
     embedding_cache: int = Field(default=4096, ge=0)  # query embeddings kept in each process
 
+    # Recall.
+    recall_profile: Literal["woven", "published"] = "woven"  # how signals are weighed
+    full_text_analyzer: str = "english"  # one of Lucene's; changing it makes the index again
+    persona_cache_seconds: float = Field(default=5.0, ge=0)  # how late whom it knows is noticed
+
     # Reading messages: by rules, or by a language model with the rules behind it.
     extractor: Literal["rules", "llm"] = "rules"
     llm_url: str | None = (

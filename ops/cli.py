@@ -280,7 +280,7 @@ def demo_command(
         patient = graph.with_limit(PATIENCE)
         await migrate(patient)
         embedder = open_embedder(settings)
-        await claim_model(patient, embedder)
+        await claim_model(patient, embedder, analyzer=settings.full_text_analyzer)
         life = await begin(patient, embedder, settings, again=again)
         console.print("Sam talks to Ada for two weeks, and Ada sleeps on it every night.\n")
         days = []

@@ -55,6 +55,12 @@ app.conf.beat_schedule = {
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },
+    # What was recalled is counted soon after, and never while somebody waits for an answer.
+    "count uses": {
+        "task": "tasks.jobs.count_uses",
+        "schedule": timedelta(seconds=5),
+        "options": {"expires": 5},
+    },
     # What is due to fade between two nights.
     "fade": {
         "task": "tasks.jobs.fade_due",

@@ -7,8 +7,9 @@ from engine.checkpoints import make_checkpoints, overdue_checkpoints
 from engine.duplicates import copies_left, duplicate_persona
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
 from engine.nights import claim_nights, due_to_fade, fade_hour, run_night
+from engine.uses import count_told
 from tasks.app import app, settings
-from tasks.process import embedder, extractor, run
+from tasks.process import broker, embedder, extractor, run
 
 NIGHTS_AT_ONCE = 1000  # sent out by one look; the next look, a minute later, sends the rest
 
@@ -73,6 +74,13 @@ def consolidate_persona(tenant_id: str, persona_id: str) -> None:
         log.info("night_left_alone", why=type(nothing_to_do).__name__, persona_id=persona_id)
     else:
         log.info("night", state=night.state, day=night.period, persona_id=persona_id)
+
+
+@app.task(**RETRY)  # type: ignore[untyped-decorator]
+def count_uses() -> None:
+    """Count what was recalled since the last time."""
+    if counted := run(count_told, broker()):
+        log.info("uses", counted=counted)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]

@@ -7,7 +7,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 from celery.signals import worker_process_init
+from redis.asyncio import Redis
 
+from engine.broker import open_broker
 from engine.clock import Clock, open_clock
 from engine.embedding import Embedder, claim_model, open_embedder
 from engine.extraction.port import Extractor, open_extractor
@@ -45,6 +47,11 @@ def warm_up(**_: Any) -> None:
 
 
 @cache
+def broker() -> Redis:
+    return open_broker(settings)
+
+
+@cache
 def extractor() -> Extractor:
     return open_extractor(settings)
 
@@ -60,7 +67,7 @@ def run(job: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
         global _migrated
         if not _migrated:  # a worker may be up before any API has prepared the graph
             await migrate(here.graph)
-            await claim_model(here.graph, embedder())
+            await claim_model(here.graph, embedder(), analyzer=settings.full_text_analyzer)
             _migrated = True
         return await job(here.graph, *arguments, now=await here.clock.now(), **options)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cypher
-from engine.embedding import Embedder, Vector, claim_model, open_embedder, unit
+from engine.embedding import Embedder, Encoder, Vector, claim_model, open_embedder, unit
 from engine.graph import Graph
 from engine.migrations import migrate
 from engine.models import new_id
@@ -128,7 +128,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Statements:
     return add
 
 
-class LetterEncoder:
+class LetterEncoder(Encoder):
     """Counts letters: no model to load, same words, same vector."""
 
     def __init__(self) -> None:

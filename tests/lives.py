@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.candidates import draw_candidates, list_candidates, propose_candidate
 from engine.conversations import add_conversation, record_messages
-from engine.embedding import Embedder, Vector, unit
+from engine.embedding import Embedder, Encoder, Vector, unit
 from engine.extraction.port import RuleExtractor
 from engine.graph import Graph
 from engine.instances import add_instance
@@ -42,7 +42,7 @@ BORN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FIRST_NIGHT = datetime(2026, 5, 3, 3, tzinfo=UTC)  # of what was said in the first hours
 
 
-class WordEncoder:
+class WordEncoder(Encoder):
     """Counts words: texts that share words are near each other, and the same words are the same."""
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:

@@ -2,7 +2,8 @@
 //
 // $tenant_id   string
 // $persona_id  string
-// $candidate   map {id, memory_type, text, content, extracted_at}
+// $candidate   map {id, memory_type, text, content, extracted_at, facets, token_estimate,
+//              shelf}
 // $filed       map {about, category, fact, valence, arousal}
 // $embedding   vector
 // $sources     list of strings, ids of messages

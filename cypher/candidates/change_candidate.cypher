@@ -3,7 +3,7 @@
 // $tenant_id     string
 // $candidate_id  string
 // $changes       map, any of {text, content, about, category, fact, valence, arousal, state, edited_at,
-//                removed_at}
+//                removed_at, facets, token_estimate}
 // $embedding     vector or null: of the new text
 // $drawn_after   zoned datetime: the editing window of anything older is over
 //

@@ -2,7 +2,7 @@
 //
 // $tenant_id  string
 // $drawn      list of maps {message_id, left_out, candidates: list of maps {id, persona_id,
-//             memory_type, text, content, filed, embedding}}
+//             memory_type, text, content, filed, embedding, facets, token_estimate, shelf}}
 // $now        zoned datetime
 //
 // Returns messages, candidates: how many of each were kept now.
@@ -44,6 +44,9 @@ CALL (message, row, copies, flagged) {
       candidate.deprioritized_at = CASE WHEN flagged THEN $now END,
       candidate.minimized = false,
       candidate.embedding = toFloatList(drawn.embedding),
+      candidate.facets = drawn.facets,
+      candidate.token_estimate = drawn.token_estimate,
+      candidate.shelf = drawn.shelf,
       candidate.extracted_at = $now,
       candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
   MERGE (candidate)-[:DRAWN_FROM]->(message)

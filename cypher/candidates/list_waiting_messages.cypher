@@ -4,7 +4,8 @@
 // $conversation_id  string
 // $limit            integer
 //
-// Returns message, with who said it and where, and whether the same person said the same before.
+// Returns message, with who said it and where, whether the same person said the same before, what was
+// said just before it by another, and whether the persona has heard of who said it.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
   -[:CONTAINS]->(message:Message)
@@ -26,6 +27,27 @@ RETURN
         WHEN 'persona' THEN persona.name
         ELSE coalesce(message.speaker, message.user_id, 'The user')
       END,
+    is_known:
+      message.role = 'persona' OR
+      coalesce(message.speaker, message.user_id, 'The user') IN coalesce(persona.people, []),
+    before:
+      COLLECT {
+        MATCH (other:Message {tenant_id: $tenant_id, conversation_id: $conversation_id})
+        WHERE
+          other.said_at <= message.said_at AND
+          other.said_at >= message.said_at - duration({hours: 1}) AND
+          (other.said_at < message.said_at OR other.id < message.id)
+        WITH other
+        ORDER BY other.said_at DESC, other.id DESC
+        LIMIT 1
+        WITH other
+        WHERE
+          NOT coalesce(other.flagged, false) AND
+          (other.role <> message.role OR
+            coalesce(other.user_id, '') <> coalesce(message.user_id, '') OR
+            coalesce(other.speaker, '') <> coalesce(message.speaker, ''))
+        RETURN other.content
+      }[0],
     is_repeat:
       EXISTS {
         MATCH (other:Message {

@@ -32,6 +32,7 @@ CALL (episode) {
   RETURN
     collect(other {
       .id,
+      .about,
       .content,
       .said_at,
       .embedding,

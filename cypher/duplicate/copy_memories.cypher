@@ -4,6 +4,7 @@
 // $tenant_id   string
 // $persona_id  string
 // $copy_id     string
+// $shelf       string, of the copy
 // $worker      string
 // $seconds     integer
 // $rows        list of maps {id, copy_id}
@@ -35,6 +36,7 @@ MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
         .*,
         id: row.copy_id,
         persona_id: $copy_id,
+        shelf: $shelf,
         copied_from: memory.id,
         copied_at: at,
         // What flags have made of it is its own here: later ones on the same messages are not about it.

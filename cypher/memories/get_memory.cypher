@@ -14,6 +14,7 @@ RETURN
     .text,
     .content,
     .category,
+    .project,
     .state,
     .importance,
     .salience,
@@ -28,6 +29,7 @@ RETURN
     .archived_at,
     .valid_from,
     .valid_to,
+    tags: coalesce(memory.tags, []),
     distilled: memory.distilled_at IS NOT NULL,
     sources:
       COLLECT {

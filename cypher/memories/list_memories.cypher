@@ -32,6 +32,7 @@ RETURN
     .text,
     .content,
     .category,
+    .project,
     .state,
     .importance,
     .salience,
@@ -46,6 +47,7 @@ RETURN
     .archived_at,
     .valid_from,
     .valid_to,
+    tags: coalesce(memory.tags, []),
     distilled: memory.distilled_at IS NOT NULL,
     sources:
       COLLECT {

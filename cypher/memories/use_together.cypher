@@ -1,52 +1,56 @@
-// Memories were used together: each counts an access and grows more salient, and the links between
-// them grow stronger at once. Telling the same use twice counts it once.
+// Memories were used together, once or many times over: each counts an access and grows more salient,
+// and the links between them grow stronger at once. Telling the same use twice counts it once.
 //
-// $tenant_id   string
-// $persona_id  string
-// $use_id      string
-// $memory_ids  list of strings, sorted
-// $now         zoned datetime
-// $figures     map of maps, the policy by type/category and by type
+// $uses  list of maps {id, tenant_id, persona_id, memory_ids: sorted, at: zoned datetime, figures: the
+//        policy by type/category and by type, whole: whether it counts only if all of them are there}
 //
-// Returns missing: the ids there are no memories of, in which case nothing was counted; counted: false
-// when this use was told before; links: the links between them.
+// Returns missing: the ids there are no memories of; counted: false when this use was told before, or is
+// not whole; links: the links between them. A row for each use, in their order.
 CYPHER 25
-OPTIONAL MATCH (memory:Memory {tenant_id: $tenant_id, persona_id: $persona_id})
-WHERE memory.id IN $memory_ids
-WITH memory
-ORDER BY memory.id
-WITH collect(memory) AS memories, collect(memory.id) AS found
-WITH memories, [id IN $memory_ids WHERE NOT id IN found] AS missing
-CALL (memories, missing) {
-  WITH memories, missing
-  WHERE missing = []
-  MERGE (use:Use {tenant_id: $tenant_id, persona_id: $persona_id, id: $use_id})
+UNWIND range(0, size($uses) - 1) AS place
+WITH place, $uses[place] AS use
+CALL (use) {
+  MATCH (memory:Memory)
+  USING INDEX memory:Memory(tenant_id, id)
+  WHERE
+    memory.tenant_id = use.tenant_id AND
+    memory.id IN use.memory_ids AND
+    memory.persona_id = use.persona_id
+  WITH memory
+  ORDER BY memory.id
+  RETURN collect(memory) AS memories, collect(memory.id) AS found
+}
+WITH place, use, memories, [id IN use.memory_ids WHERE NOT id IN found] AS missing
+CALL (use, missing) {
+  WITH use
+  WHERE missing = [] OR NOT use.whole
+  MERGE (told:Use {tenant_id: use.tenant_id, persona_id: use.persona_id, id: use.id})
     ON CREATE SET
-      use.used_at = $now,
-      use.fresh = true
-  WITH memories, use, coalesce(use.fresh, false) AS fresh
-  REMOVE use.fresh
+      told.used_at = use.at,
+      told.fresh = true
+  WITH told, coalesce(told.fresh, false) AS fresh
+  REMOVE told.fresh
   RETURN fresh AS counted
   UNION
   WITH missing
-  WHERE missing <> []
+  WHERE missing <> [] AND use.whole
   RETURN false AS counted
 }
-CALL (memories, counted) {
+CALL (use, memories, counted) {
   WITH memories
   WHERE counted
   UNWIND memories AS memory
   WITH
     memory,
     coalesce(
-      $figures[memory.memory_type + '/' + memory.category],
-      $figures[memory.memory_type]
+      use.figures[memory.memory_type + '/' + memory.category],
+      use.figures[memory.memory_type]
     ) AS figures,
-    CASE WHEN memory.salience_at < $now
-      THEN ($now.epochMillis - memory.salience_at.epochMillis) / 86400000.0
+    CASE WHEN memory.salience_at < use.at
+      THEN (use.at.epochMillis - memory.salience_at.epochMillis) / 86400000.0
       ELSE 0.0
     END AS days,
-    CASE WHEN memory.uses_on = date($now) THEN memory.uses_today ELSE 0 END AS uses
+    CASE WHEN memory.uses_on = date(use.at) THEN memory.uses_today ELSE 0 END AS uses
   WITH
     *,
     CASE WHEN memory.salience > figures.salience_mean
@@ -66,15 +70,15 @@ CALL (memories, counted) {
   SET
     memory.salience =
       faded + (1 - faded) * figures.salience_gain * figures.salience_repeat ^ uses,
-    memory.salience_at = CASE WHEN days > 0 THEN $now ELSE memory.salience_at END,
-    memory.uses_on = date($now),
+    memory.salience_at = CASE WHEN days > 0 THEN use.at ELSE memory.salience_at END,
+    memory.uses_on = date(use.at),
     memory.uses_today = uses + 1,
     memory.access_count = memory.access_count + 1,
-    memory.accessed_at = $now,
-    memory.idle_since = $now,
+    memory.accessed_at = use.at,
+    memory.idle_since = use.at,
     memory.idle_importance = memory.importance
 }
-CALL (memories, counted) {
+CALL (use, memories, counted) {
   UNWIND memories AS source
   UNWIND memories AS target
   MATCH
@@ -87,15 +91,15 @@ CALL (memories, counted) {
     link,
     counted,
     coalesce(
-      $figures[source.memory_type + '/' + source.category],
-      $figures[source.memory_type]
+      use.figures[source.memory_type + '/' + source.category],
+      use.figures[source.memory_type]
     ).coactivate_rate AS rate
   FOREACH (now IN CASE WHEN counted THEN [1] ELSE [] END |
     SET
       link.strength = link.strength + (1 - link.strength) * rate,
       link.coactivations = link.coactivations + 1,
-      link.coactivated_at = $now,
-      source.stirred_at = $now
+      link.coactivated_at = use.at,
+      source.stirred_at = use.at
   )
   WITH source, target, link
   ORDER BY source.id, target.id, type(link)
@@ -112,3 +116,4 @@ CALL (memories, counted) {
     }) AS links
 }
 RETURN missing, counted, links
+ORDER BY place

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from engine.candidates import as_text
-from engine.embedding import unit
+from engine.embedding import about_tokens, unit
+from engine.facets import Facets, shelf
 from engine.graph import Row, Write
 from engine.models import id_from
 from engine.night.integrate import content_of, period
@@ -110,9 +111,12 @@ def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], streng
         "first": first.isoformat(),
         "last": last.isoformat(),
     }
+    text = f"{about or 'Somebody'} keeps coming back to {listed(terms)}."
+    meaning = unit(np.mean([it["embedding"] for it in group], axis=0))
     return {
         "id": id_from(run.persona.id, *sorted(it["id"] for it in group)),
-        "text": f"{about or 'Somebody'} keeps coming back to {listed(terms)}.",
+        "text": text,
+        "token_estimate": about_tokens(text),
         "content": as_text(content),
         "about": about,
         "category": CATEGORY,
@@ -120,6 +124,8 @@ def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], streng
         "valid_from": first,
         "fades_at": run.as_of + period(run.policy, "semantic", CATEGORY),
         "strength": strength,
-        "embedding": unit(np.mean([it["embedding"] for it in group], axis=0)),
+        "embedding": meaning,
+        "facets": Facets(meaning).pack(),
+        "shelf": shelf(run.tenant_id, run.persona.id),
         "episode_ids": [it["id"] for it in group],
     }

@@ -146,7 +146,8 @@ async def test_what_is_flagged_is_not_in_the_context_and_leaves_one_mark_where_i
         asked = {"conversation_id": "monday", "turns": turns}
         answer = await admin.post("/api/personas/ada/context", json=asked)
         assert answer.status_code == 200, answer.text
-        return [turn["content"] for turn in answer.json()["turns"]]
+        pieces = answer.json()["pieces"]
+        return [it["content"] for it in pieces if it["layer"] == "working"]
 
     everything = [content for _, content in turns]
     assert await context() == everything

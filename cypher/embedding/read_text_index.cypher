@@ -1,0 +1,8 @@
+// The analyzer of the index over words, if there is one.
+//
+// Returns analyzer.
+CYPHER 25
+SHOW FULLTEXT INDEXES
+YIELD name, options
+WHERE name = 'words'
+RETURN options['indexConfig']['fulltext.analyzer'] AS analyzer

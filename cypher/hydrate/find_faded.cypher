@@ -1,0 +1,39 @@
+// A memory that faded by itself: the first from some id on, or from the start if there is none. What
+// somebody put away or wants forgotten stays where it is.
+//
+// $tenant_id   string
+// $persona_id  string
+// $from_id     string
+//
+// Returns memory; nothing when none has faded.
+CYPHER 25
+CALL () {
+  MATCH (memory:Memory)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.state = 'archived' AND
+    memory.id >= $from_id AND
+    memory.flagged = false AND
+    memory.minimized = false AND
+    NOT EXISTS { (memory)<-[:ABOUT]-(:Event {action: 'archived'}) }
+  RETURN memory, 0 AS round
+  ORDER BY memory.id
+  LIMIT 1
+  UNION ALL
+  MATCH (memory:Memory)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.state = 'archived' AND
+    memory.id < $from_id AND
+    memory.flagged = false AND
+    memory.minimized = false AND
+    NOT EXISTS { (memory)<-[:ABOUT]-(:Event {action: 'archived'}) }
+  RETURN memory, 1 AS round
+  ORDER BY memory.id
+  LIMIT 1
+}
+RETURN memory {.id, .text, .token_estimate, .said_at} AS memory
+ORDER BY round
+LIMIT 1

@@ -1,0 +1,18 @@
+// What a persona remembers of a project, the newest first.
+//
+// $tenant_id   string
+// $persona_id  string
+// $project     string
+// $now         zoned datetime: facts that were over by then are out
+// $limit       integer
+//
+// Returns memory.
+CYPHER 25
+MATCH (memory:Memory {tenant_id: $tenant_id, persona_id: $persona_id, project: $project})
+WHERE
+  memory.state = 'active' AND
+  memory.flagged = false AND
+  (memory.valid_to IS NULL OR memory.valid_to > $now)
+RETURN memory {.id, .text, .token_estimate, .said_at} AS memory
+ORDER BY memory.said_at DESC, memory.id
+LIMIT $limit

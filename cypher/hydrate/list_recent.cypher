@@ -1,0 +1,37 @@
+// What a persona heard of last, remembered already or not yet, the newest first.
+//
+// $tenant_id   string
+// $persona_id  string
+// $now         zoned datetime: facts that were over by then are out
+// $limit       integer
+//
+// Returns memory.
+CYPHER 25
+CALL () {
+  MATCH (memory:Memory)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.state = 'active' AND
+    memory.said_at <= $now AND
+    memory.flagged = false AND
+    (memory.valid_to IS NULL OR memory.valid_to > $now)
+  RETURN memory
+  ORDER BY memory.said_at DESC
+  LIMIT $limit
+  UNION ALL
+  MATCH (memory:Candidate)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.state = 'pending' AND
+    memory.said_at <= $now AND
+    memory.id IS NOT NULL AND
+    memory.flagged = false
+  RETURN memory
+  ORDER BY memory.said_at DESC
+  LIMIT $limit
+}
+RETURN memory {.id, .text, .token_estimate, .said_at} AS memory
+ORDER BY memory.said_at DESC, memory.id
+LIMIT $limit

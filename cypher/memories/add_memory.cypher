@@ -1,0 +1,61 @@
+// Keep a memory at once, without waiting for a night; the next one links it. Doing it twice keeps the
+// first.
+//
+// $tenant_id   string
+// $persona_id  string
+// $memory      map {id, memory_type, text, content, said_at, facets, token_estimate, shelf, tags,
+//              project, importance, idle_importance, pinned, fades_at}
+// $filed       map {about, category, fact, valence, arousal}
+// $label       string, of its type
+// $embedding   vector
+// $sources     list of strings, ids of messages
+// $now         zoned datetime
+//
+// Returns missing: the messages there are not; flagged: those of them that are flagged. If there are
+// any, nothing was kept. Nothing at all when there is no such persona.
+CYPHER 25
+MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+WHERE persona.copying IS NULL
+OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
+WHERE message.id IN $sources
+WITH persona, message
+ORDER BY message.id
+// A flag that is set at the same time comes before this, or after it.
+FOREACH (it IN CASE WHEN message IS NULL THEN [] ELSE [message] END |
+  SET it.lock = true
+  REMOVE it.lock
+)
+WITH persona, collect(message) AS messages
+WITH
+  persona,
+  messages,
+  [id IN $sources WHERE NOT id IN [it IN messages | it.id]] AS missing,
+  [it IN messages WHERE coalesce(it.flagged, false) | it.id] AS flagged
+CALL (persona, messages, missing, flagged) {
+  WITH persona, messages
+  WHERE missing = [] AND flagged = []
+  MERGE (memory:Memory {tenant_id: $tenant_id, id: $memory.id})
+    ON CREATE SET
+      memory += $memory,
+      memory += $filed,
+      memory.persona_id = $persona_id,
+      memory.conversation_id = messages[0].conversation_id,
+      memory.embedding = toFloatList($embedding),
+      memory.flagged = false,
+      memory.minimized = false,
+      memory.state = 'active',
+      memory.formed_at = $now,
+      memory.idle_since = $now,
+      memory.salience = 0.5,
+      memory.salience_at = $now,
+      memory.uses_today = 0,
+      memory.access_count = 0,
+      memory.reinforcements = 0,
+      memory.weight_modifier = 1.0,
+      memory.awaits = 'links',
+      memory.valid_from = CASE $memory.memory_type WHEN 'semantic' THEN $memory.said_at END
+  SET memory:$($label)
+  MERGE (persona)-[:REMEMBERS]->(memory)
+  FOREACH (message IN messages | MERGE (memory)-[:DRAWN_FROM]->(message))
+}
+RETURN missing, flagged

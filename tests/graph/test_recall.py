@@ -1,0 +1,330 @@
+"""Recall on a real graph: what is found, what is left out, and what each score is made of."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from engine.acknowledgments import Templates
+from engine.errors import Invalid, PersonaNotFound
+from engine.flags import FlagRules, flag_message, undo_message
+from engine.memories import NewMemory, add_link, change_memory, minimize_memory, remember
+from engine.models import LinkType, MemoryType, Persona, ReversalSource, Tone
+from engine.personas import add_persona
+from engine.recall import Filters, Hit, Recall, Recalled
+from tests.lives import BORN, FIRST_NIGHT, Life
+
+DAY = timedelta(days=1)
+LATER = FIRST_NIGHT + DAY
+RULES = FlagRules(3, timedelta(seconds=7), timedelta(seconds=30), 0.2)
+
+
+async def recall(life: Life, asked: str, persona_id: str = "ada", **options: Any) -> Recalled:
+    recalls = Recall(life.graph, life.embedder, seconds=0)
+    options.setdefault("now", LATER)
+    return await recalls.recall(life.tenant_id, persona_id, asked, **options)
+
+
+async def found(life: Life, asked: str, **options: Any) -> list[str]:
+    return [hit.id for hit in (await recall(life, asked, **options)).hits]
+
+
+async def keep(life: Life, text: str, **options: Any) -> str:
+    kind = options.pop("memory_type", MemoryType.SEMANTIC)
+    content = options.pop("content", {})
+    new = NewMemory(kind, text, content, chosen_id=text.replace(" ", "-"), **options)
+    kept = await remember(life.graph, life.embedder, life.tenant_id, "ada", new, now=BORN)
+    return kept.memory_id
+
+
+@pytest.mark.spec("SEARCH-01")
+async def test_words_and_meaning_find_it_and_the_modifier_turns_it_down(life: Life) -> None:
+    tea, coffee, boat = await life.remember(
+        "green tea in the garden", "black coffee in the garden", "a boat on the lake"
+    )
+
+    assert (await found(life, "who drinks tea in the garden"))[:2] == [tea, coffee]
+    before = {hit.id: hit for hit in (await blended(life)).hits}
+    await minimize_memory(life.graph, life.caller, tea, modifier=0.25, factor=0.2, now=LATER)
+    after = {hit.id: hit for hit in (await blended(life)).hits}
+
+    assert after[tea].score == pytest.approx(0.25 * before[tea].score, abs=1e-3)
+    assert after[coffee].score == pytest.approx(before[coffee].score, abs=0.05)
+    assert (await found(life, "who drinks tea in the garden"))[0] == coffee
+    assert boat in after
+
+
+async def blended(life: Life) -> Recalled:
+    """Without what is lent along links, which are turned down as well."""
+    return await recall(life, "tea in the garden", profile="published")
+
+
+@pytest.mark.spec("SEARCH-01")
+async def test_a_persona_finds_only_what_is_its_own_however_many_others_know_more(
+    life: Life,
+) -> None:
+    eve = Persona("eve", "Eve", Tone.WARM, "UTC", BORN, BORN)
+    await add_persona(life.graph, life.tenant_id, eve, consolidate_at="03:00")
+    for place in range(130):
+        new = NewMemory(MemoryType.SEMANTIC, f"the silver key is under stone {place}", {})
+        await remember(life.graph, life.embedder, life.tenant_id, "eve", new, now=BORN)
+    mine = await keep(life, "somewhere is a silver key")
+
+    assert await found(life, "the silver key is under stone 7") == [mine]
+    theirs = await found(life, "the silver key is under stone 7", persona_id="eve", limit=50)
+    assert len(theirs) == 50
+    assert mine not in theirs
+
+
+@pytest.mark.spec("SEARCH-01")
+async def test_the_published_blend_is_a_profile_of_its_own(life: Life) -> None:
+    (tea,) = await life.remember("green tea in the garden")
+
+    told = (await recall(life, "green tea", profile="published", explain=True)).hits[0].explain
+
+    assert told
+    parts = told["signals"]
+    assert (parts["full_text"]["weight"], parts["vector"]["weight"]) == (0.2, 0.8)
+    assert {*parts} == {"full_text", "vector", "importance", "recency", "pinned", "access"}
+    assert parts["full_text"]["signal"] == 1.0  # the best match is what others are held against
+    assert 0.5 < parts["vector"]["signal"] < 1
+    assert await found(life, "green tea", profile="published") == [tea]
+
+
+@pytest.mark.spec("SEARCH-04")
+@pytest.mark.parametrize("profile", ["woven", "published"])
+async def test_every_part_of_a_score_is_told_and_they_add_up(life: Life, profile: str) -> None:
+    ids = await life.remember("tea with Kim", "tea alone", "coffee with Kim", "rain all day")
+    await change_memory(
+        life.graph, life.tenant_id, ids[1], pinned=True, importance=9, now=FIRST_NIGHT
+    )
+    await life.use(ids[0], ids[2], at=FIRST_NIGHT)
+
+    hits = (await recall(life, "who had tea?", profile=profile, explain=True)).hits
+
+    assert len(hits) == 4
+    for hit in hits:
+        assert hit.explain
+        parts = hit.explain["signals"].values()
+        for it in parts:
+            assert it["part"] == pytest.approx(it["signal"] * it["weight"], abs=1e-3)
+        total = sum(it["part"] for it in parts) + hit.explain["lent"]
+        assert hit.score == pytest.approx(total * hit.explain["weight_modifier"], abs=1e-2)
+    pinned = next(hit for hit in hits if hit.id == ids[1]).explain
+    assert pinned
+    assert pinned["signals"]["pinned"]["signal"] == 1.0
+    assert pinned["signals"]["importance"]["signal"] == 0.8
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.spec("SEARCH-02")
+async def test_what_stands_out_lifts_what_it_is_linked_to_by_strength_and_modifier(
+    life: Life,
+) -> None:
+    first, near, far = await life.remember(
+        "the lighthouse keeper told me a secret", "we ate bread", "we drank milk"
+    )
+    for number in range(12):  # so that somebody can stand out
+        await keep(life, f"shopping list number {number}")
+    plain = await scores(life, [near, far])
+    await add_link(
+        life.graph, life.tenant_id, first, near, LinkType.CAUSALLY_LINKED, strength=0.9, now=BORN
+    )
+    await add_link(
+        life.graph, life.tenant_id, first, far, LinkType.CAUSALLY_LINKED, strength=0.3, now=BORN
+    )
+    linked = await scores(life, [near, far])
+    await life.ask(
+        """
+        MATCH (:Memory {tenant_id: $t, id: $id})-[link:CAUSALLY_LINKED]->()
+        SET link.weight_modifier = 0.1""",
+        id=first,
+    )
+    faint = await scores(life, [near, far])
+
+    assert linked[near] - plain[near] > linked[far] - plain[far] > 0
+    assert 0 < faint[near] - plain[near] < 0.2 * (linked[near] - plain[near])
+
+
+async def scores(life: Life, ids: Sequence[str]) -> dict[str, float]:
+    hits = (await recall(life, "the lighthouse keeper's secret", limit=50)).hits
+    return {hit.id: hit.score for hit in hits if hit.id in ids}
+
+
+@pytest.mark.spec("SEARCH-02")
+async def test_two_hops_along_a_sequence_lead_to_what_no_word_leads_to(life: Life) -> None:
+    await life.say(
+        "The lighthouse keeper told me a secret last night.",
+        "Bread was all we had for dinner then.",
+        "Milk came from the neighbour over the hill.",
+    )
+    await life.night()
+    for number in range(150):  # more than are looked at closely
+        await keep(life, f"lighthouse shopping list number {number}")
+
+    hits = (await recall(life, "What secret did the keeper tell?", limit=50, explain=True)).hits
+
+    told = {hit.text: hit.explain["lent"] for hit in hits if hit.explain}
+    (milk,) = [lent for text, lent in told.items() if "Milk" in text]
+    (bread,) = [lent for text, lent in told.items() if "Bread" in text]
+    assert bread > milk > 0
+
+
+@pytest.mark.spec("SEARCH-03", "SEARCH-04")
+async def test_filters_by_type_category_tag_project_time_and_state(life: Life) -> None:
+    fact = await keep(
+        life,
+        "Sam likes tea a lot",
+        content={"subject": "Sam", "category": "preference"},
+        tags=["drinks", "home"],
+        project="garden",
+    )
+    plan = await keep(
+        life,
+        "Sam will buy tea",
+        content={"subject": "Sam", "category": "plan"},
+        tags=["drinks"],
+        said_at=BORN - 10 * DAY,
+    )
+    episode = await keep(life, "We had tea", memory_type=MemoryType.EPISODIC)
+    waiting = await life.propose("There was tea today", at=LATER - timedelta(hours=1))
+    await life.ask("MATCH (m:Memory {tenant_id: $t, id: $id}) SET m.state = 'archived'", id=episode)
+
+    async def only(**filters: Any) -> set[str]:
+        return set(await found(life, "tea", filters=Filters(**filters)))
+
+    assert await only() == {fact, plan, waiting}
+    assert await only(include_archived=True) == {fact, plan, waiting, episode}
+    assert await only(include_pending=False) == {fact, plan}
+    assert await only(types=(MemoryType.EPISODIC,)) == {waiting}
+    assert await only(categories=("preference",)) == {fact}
+    assert await only(tags=("drinks",)) == {fact, plan}
+    assert await only(tags=("drinks", "home")) == {fact}
+    assert await only(project="garden") == {fact}
+    assert await only(to_at=BORN - DAY) == {plan}
+    assert await only(from_at=BORN - DAY, to_at=BORN + timedelta(hours=1)) == {fact}
+    assert (await life.memory(episode)).text == "We had tea"  # by its id it is always there
+
+
+@pytest.mark.spec("SEARCH-04")
+async def test_pages_follow_each_other_without_a_gap_or_a_repeat(life: Life) -> None:
+    ids = [await keep(life, f"tea number {number}") for number in range(23)]
+    whole = await found(life, "tea", limit=50)
+    pages, cursor = [], None
+    while True:
+        page = await recall(life, "tea", limit=5, cursor=cursor)
+        pages.append([hit.id for hit in page.hits])
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    assert [len(it) for it in pages] == [5, 5, 5, 5, 3]
+    assert [id_ for it in pages for id_ in it] == whole
+    assert set(whole) == set(ids)
+    with pytest.raises(Invalid):
+        await recall(life, "tea", cursor="bm9uc2Vuc2U")
+
+
+@pytest.mark.spec("SEARCH-09")
+async def test_what_was_said_today_is_found_today_and_after_the_night(life: Life) -> None:
+    await life.say("My sister Julia moved to Lisbon with her two cats.")
+
+    (today,) = {hit.text: hit for hit in await hits_of_type(life, "Where did Julia move?")}.values()
+    await life.night()
+    (later,) = await hits_of_type(life, "Where did Julia move?")
+
+    assert (today.state, later.state) == ("pending", "active")
+    assert today.id == later.id
+    assert later.said_at == BORN
+
+
+async def hits_of_type(life: Life, asked: str) -> list[Hit]:
+    episodes = Filters(types=(MemoryType.EPISODIC,))
+    return (await recall(life, asked, filters=episodes)).hits
+
+
+@pytest.mark.spec("SEARCH-09")
+async def test_what_is_remembered_at_once_is_found_at_once(life: Life) -> None:
+    kept = await keep(life, "the spare key hangs behind the clock")
+
+    (hit,) = (await recall(life, "where is the spare key?")).hits
+
+    assert (hit.id, hit.state) == (kept, "active")
+
+
+async def test_as_of_answers_as_it_would_have_then(life: Life) -> None:
+    await life.say("I live in Lisbon.")
+    await life.night()
+    await life.say("I live in Porto now.", at=BORN + 10 * DAY)
+    await life.night(FIRST_NIGHT + 10 * DAY)
+    facts = Filters(types=(MemoryType.SEMANTIC,))
+
+    now = await recall(life, "where does Sam live?", filters=facts, now=FIRST_NIGHT + 12 * DAY)
+    then = await recall(
+        life,
+        "where does Sam live?",
+        filters=facts,
+        now=FIRST_NIGHT + 12 * DAY,
+        as_of=BORN + 5 * DAY,
+    )
+
+    assert [hit.text for hit in now.hits] == ["Sam lives in Porto."]
+    assert [hit.text for hit in then.hits] == ["Sam lives in Lisbon."]
+
+
+async def test_what_was_said_together_is_one_hit(life: Life) -> None:
+    await life.say("I live in Lisbon and I love my old yellow bicycle!")
+    await life.night()
+
+    drawn = await life.memories()
+    hits = (await recall(life, "Lisbon bicycle", limit=50)).hits
+
+    assert len(drawn) > 1
+    assert len({(hit.conversation_id, hit.said_at) for hit in hits}) == len(hits)
+
+
+@pytest.mark.spec("CTX-04")
+async def test_what_is_flagged_is_out_and_comes_back_only_when_nothing_else_would(
+    life: Life,
+) -> None:
+    secret, _ = await life.say(
+        "The hidden vault opens with number forty two.", "Dinner was bread and cheese today."
+    )
+    await life.night()
+    await flag_message(life.graph, Templates(), life.caller, secret, RULES, now=LATER)
+
+    sure = await recall(life, "bread and cheese for dinner today")
+    unsure = await recall(life, "hidden vault opens with number")
+    unknown = await recall(life, "weather on the moon")
+
+    assert not sure.fallback
+    assert [hit.text for hit in sure.hits if "vault" in hit.text] == []
+    assert unsure.fallback
+    first = unsure.hits[0]
+    assert "vault" in first.text
+    assert first.deprioritized
+    assert first.hint
+    assert first.confidence < 0.4
+    assert all(not hit.deprioritized for hit in unsure.hits[1:])
+    assert not unknown.fallback
+    assert not any(hit.deprioritized for hit in unknown.hits)
+
+    undone = ReversalSource.MEMORY_MANAGER
+    await undo_message(life.graph, life.caller, secret, undone, RULES, now=LATER)
+    back = (await recall(life, "hidden vault opens with number")).hits[0]
+    assert "vault" in back.text
+    assert not back.deprioritized
+    assert back.confidence > first.confidence / 0.4 - 1e-3
+
+
+async def test_nobody_is_asked_who_is_not_there(life: Life) -> None:
+    with pytest.raises(PersonaNotFound):
+        await recall(life, "tea", persona_id="nobody")
+
+
+async def test_a_persona_that_knows_nothing_answers_with_nothing(life: Life) -> None:
+    recalled = await recall(life, "tea")
+
+    assert (recalled.hits, recalled.next_cursor, recalled.fallback) == ([], None, False)
+    assert await found(life, '"+-!(){}[]^~*?:\\/ AND OR NOT') == []

@@ -1,0 +1,109 @@
+"""What was recalled is counted: later, all of it, and once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from redis.asyncio import Redis
+
+from engine import uses
+from engine.broker import open_broker
+from engine.memories import Use
+from engine.settings import Settings
+from engine.uses import GROUP, STREAM, UseLog, count_told, next_uses
+from tests.lives import FIRST_NIGHT, Life
+
+LATER = FIRST_NIGHT + timedelta(days=1)
+
+
+@pytest.fixture
+async def redis(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Redis]:
+    """A stream of the test's own in the run's Redis."""
+    opened = open_broker(settings)
+    monkeypatch.setattr(uses, "STREAM", f"{STREAM}:test")
+    await opened.delete(uses.STREAM)
+    yield opened
+    await opened.delete(uses.STREAM)
+    await opened.aclose()
+
+
+def use(life: Life, id_: str, *memory_ids: str) -> Use:
+    return Use(id_, life.tenant_id, "ada", memory_ids, LATER)
+
+
+@pytest.mark.spec("SEARCH-05")
+async def test_each_use_counts_accesses_raises_salience_and_strengthens_links(
+    life: Life, redis: Redis
+) -> None:
+    first, second, third = await life.remember("red house", "red tree", "blue sea")
+    before = await life.memory(first)
+    links = {(it.from_id, it.to_id, it.type): it for it in await life.links()}
+    log = UseLog(redis)
+
+    for number in range(5):
+        await log.tell(use(life, f"u{number}", first, second))
+    await log.tell(use(life, "other", third, "no such memory"))
+    assert await count_told(life.graph, redis, now=LATER) == 6
+
+    counts = {it.memory_id: it.access_count for it in await life.memories(now=LATER)}
+    assert counts == {first: 5, second: 5, third: 1}
+    after = await life.memory(first, now=LATER)
+    assert after.salience > before.salience
+    stronger = [
+        it
+        for it in await life.links()
+        if it.strength > links[it.from_id, it.to_id, it.type].strength
+    ]
+    assert stronger
+    assert {(it.from_id, it.to_id) for it in stronger} <= {(first, second), (second, first)}
+    assert all(it.coactivations == 5 for it in stronger)
+    assert await count_told(life.graph, redis, now=LATER) == 0
+
+
+@pytest.mark.spec("SEARCH-05")
+async def test_what_a_dead_job_has_read_is_counted_by_another_and_once(
+    life: Life, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = await life.remember("red house")
+    log = UseLog(redis)
+    for number in range(250):
+        await log.tell(use(life, f"u{number}", first))
+    await redis.xgroup_create(uses.STREAM, GROUP, id="0")
+    died_before = await next_uses(redis)  # read, and then the process was gone
+    counted = [await life.memory(first, now=LATER)]
+    monkeypatch.setattr(uses, "STALE", timedelta(0))
+
+    def die_after_the_commit(*_: object, **__: object) -> None:
+        raise ConnectionError
+
+    monkeypatch.setattr(Redis, "pipeline", die_after_the_commit)
+    with pytest.raises(ConnectionError):
+        await count_told(life.graph, redis, now=LATER)
+    counted.append(await life.memory(first, now=LATER))
+    monkeypatch.undo()
+    monkeypatch.setattr(uses, "STREAM", f"{STREAM}:test")
+    monkeypatch.setattr(uses, "STALE", timedelta(0))
+    await asyncio.gather(*(count_told(life.graph, redis, now=LATER) for _ in range(3)))
+
+    assert len(died_before) == 100
+    assert [it.access_count for it in counted] == [0, 100]
+    assert (await life.memory(first, now=LATER)).access_count == 250
+    assert (await redis.xpending(uses.STREAM, GROUP))["pending"] == 0
+    assert await redis.xlen(uses.STREAM) == 0
+
+
+@pytest.mark.spec("SEARCH-05")
+async def test_while_redis_is_away_uses_wait_and_go_with_the_next(life: Life, redis: Redis) -> None:
+    (first,) = await life.remember("red house")
+    away = Redis(host="127.0.0.1", port=1, socket_connect_timeout=0.2)
+    log = UseLog(away)
+
+    await log.tell(use(life, "one", first))
+    await log.tell(use(life, "two", first))
+    log._redis = redis
+    await log.tell(use(life, "three", first))
+    await count_told(life.graph, redis, now=LATER)
+
+    assert (await life.memory(first, now=LATER)).access_count == 3
+    await away.aclose()

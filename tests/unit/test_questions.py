@@ -1,0 +1,94 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from engine.questions import Span, spans, told_in, understand
+
+NOW = datetime(2026, 11, 16, 15, 30, tzinfo=UTC)  # a Monday
+PEOPLE = ("Sam", "Maria Lopez", "Will", "Ada")
+
+
+def day(month: int, day_: int, year: int = 2026) -> datetime:
+    return datetime(year, month, day_, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("asked", "about", "people"),
+    [
+        ("Where does Sam live now?", "Where does live now?", {"Sam"}),
+        ("What is Sam's dog called?", "What is dog called?", {"Sam"}),
+        ("What did Maria cook?", "What did cook?", {"Maria Lopez"}),
+        ("What did Maria Lopez cook?", "What did cook?", {"Maria Lopez"}),
+        ("what did maria cook", "what did cook", {"Maria Lopez"}),
+        ("What will the weather be?", "What will the weather be?", set()),
+        ("What does Will bake?", "What does bake?", {"Will"}),
+        ("Do Sam and Will know Porto?", "Do and know Porto?", {"Sam", "Will"}),
+    ],
+)
+def test_names_are_kept_apart_from_what_is_asked(asked: str, about: str, people: set[str]) -> None:
+    question = understand(asked, people=PEOPLE, now=NOW)
+
+    assert question.text == about
+    assert question.people == people
+
+
+def test_a_name_alone_is_a_question_too() -> None:
+    question = understand("Sam?", people=PEOPLE, now=NOW)
+
+    assert question.text == "Sam?"
+    assert question.people == {"Sam"}
+
+
+def test_i_is_who_asks_and_you_is_who_is_asked() -> None:
+    mine = understand("What did I say about my sister?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
+    yours = understand("What is your favourite tea?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
+    named = understand("What did I tell Will?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
+
+    assert mine.people == {"Sam"}
+    assert yours.people == {"Ada"}
+    assert named.people == {"Will"}
+
+
+def test_the_words_are_those_that_say_what_it_is_about() -> None:
+    question = understand("What kind of tea does Sam's sister drink?", people=PEOPLE, now=NOW)
+
+    assert question.words == ("tea", "sister", "drink")
+    assert understand("What is it?", people=PEOPLE, now=NOW).words == ("what", "is", "it")
+
+
+@pytest.mark.parametrize(
+    ("asked", "span"),
+    [
+        ("on 2026-05-02", (day(5, 2), day(5, 3))),
+        ("on May 2, 2025", (day(5, 2, 2025), day(5, 3, 2025))),
+        ("on the 2nd of May 2025", (day(5, 2, 2025), day(5, 3, 2025))),
+        ("in May", (day(5, 1), day(6, 1))),
+        ("in December", (day(12, 1, 2025), day(1, 1))),
+        ("in March 2024", (day(3, 1, 2024), day(4, 1, 2024))),
+        ("in 2024", (day(1, 1, 2024), day(1, 1, 2025))),
+        ("yesterday", (day(11, 15), day(11, 16))),
+        ("today", (day(11, 16), day(11, 17))),
+        ("on Friday", (day(11, 13), day(11, 14))),
+        ("last Monday", (day(11, 9), day(11, 10))),
+        ("last week", (day(11, 9), day(11, 17))),
+        ("last night", (day(11, 15), day(11, 17))),
+        ("10 days ago", (day(11, 3, 2026).replace(hour=12), day(11, 8, 2026).replace(hour=12))),
+    ],
+)
+def test_times_are_seen_from_now(asked: str, span: tuple[datetime, datetime]) -> None:
+    assert list(spans(f"What happened {asked}?", NOW)) == [Span(*span)]
+
+
+@pytest.mark.parametrize(
+    "asked", ["What may it be?", "Did they march?", "on May 42", "an infinity ago", "5 apples"]
+)
+def test_what_is_no_time_is_none(asked: str) -> None:
+    assert list(spans(asked, NOW)) == []
+
+
+def test_things_are_told_when_they_happen_or_some_days_later() -> None:
+    span = Span(day(5, 2), day(5, 3))
+
+    fits = [told_in(span, day(*it)) for it in ((5, 1), (5, 2), (5, 3), (5, 9), (5, 20), (8, 1))]
+
+    assert fits == [0.0, 1.0, 0.7, 0.7, 0.3, 0.0]
