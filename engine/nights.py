@@ -185,19 +185,12 @@ async def go_through(run: RunInHand, stages: list[Stage], next_night_at: datetim
         for stage in stages:
             started = time.perf_counter()
             could_not = await stage.run(run)
-            await run.graph.write(
-                "runs/finish_stage",
-                tenant_id=run.tenant_id,
-                run_id=run.id,
-                stage=stage.name,
-                told=json.dumps(
-                    {
-                        "stage": stage.name,
-                        "seconds": round(time.perf_counter() - started, 4),
-                        "could_not": could_not,
-                    }
-                ),
-            )
+            told = {
+                "stage": stage.name,
+                "seconds": round(time.perf_counter() - started, 4),
+                "could_not": could_not,
+            }
+            run.over.append({"stage": stage.name, "told": json.dumps(told)})
         await run.graph.write("memories/sweep_uses", **run.whose, before=run.as_of - USES_KEPT)
         finished = await run.graph.write(
             "runs/finish_run",
@@ -206,12 +199,17 @@ async def go_through(run: RunInHand, stages: list[Stage], next_night_at: datetim
             worker=run.worker,
             finished_at=run.as_of,
             next_night_at=next_night_at,
+            over=run.over,
             snapshot=json.dumps(await capture(run)),
         )
     except BaseException as error:
         with contextlib.suppress(EngineError):  # what went wrong first is what is told
             await run.graph.write(
-                "runs/leave_run", **run.whose, worker=run.worker, failure=type(error).__name__
+                "runs/leave_run",
+                **run.whose,
+                worker=run.worker,
+                over=run.over,
+                failure=type(error).__name__,
             )
         raise
     if not finished:  # it took longer than the lease, and another worker has it now

@@ -6,6 +6,7 @@
 // $worker         string, the one that holds it
 // $finished_at    zoned datetime
 // $next_night_at  zoned datetime, or null for a run that is not a night
+// $over           list of maps {stage, told}, the stages that are over and not written down yet
 // $snapshot       string, JSON: the persona as the run leaves it
 //
 // Returns id; nothing when another worker has taken the run over.
@@ -16,10 +17,13 @@ REMOVE persona.lock
 WITH persona
 WHERE persona.open_run = $run_id AND persona.run_worker = $worker
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
+WITH persona, run, [it IN $over WHERE NOT it.stage IN run.stages] AS over
 SET
   run.state = 'done',
   run.finished_at = $finished_at,
   run.ended_at = datetime(),
+  run.stages = run.stages + [it IN over | it.stage],
+  run.told = coalesce(run.told, []) + [it IN over | it.told],
   run.snapshot = $snapshot
 REMOVE persona.open_run, persona.run_worker, persona.run_until
 FOREACH (night IN CASE WHEN $next_night_at IS NULL THEN [] ELSE [1] END |

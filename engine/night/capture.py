@@ -8,11 +8,12 @@ from engine.night.steps import RunInHand
 
 async def capture(run: RunInHand) -> dict[str, Any]:
     memories = await run.graph.read("capture/count", **run.whose)
+    (feeling,) = await run.graph.read("capture/count_felt", **run.whose)
     waiting = await run.graph.read("capture/count_waiting", **run.whose)
-    return snapshot(memories, waiting)
+    return snapshot(memories, feeling, waiting)
 
 
-def snapshot(memories: list[Row], waiting: list[Row]) -> dict[str, Any]:
+def snapshot(memories: list[Row], feeling: Row, waiting: list[Row]) -> dict[str, Any]:
     """Counts of groups, put together."""
     states: dict[str, dict[str, int]] = {}
     importance, salience = [0] * 10, [0] * 10
@@ -25,17 +26,16 @@ def snapshot(memories: list[Row], waiting: list[Row]) -> dict[str, Any]:
     for row in waiting:
         states.setdefault(row["state"], {})[row["memory_type"]] = row["candidates"]
     active = [row for row in memories if row["state"] == "active"]
-    felt = sum(row["felt"] for row in active)
     return {
         "states": states,
-        "pinned": sum(row["pinned"] for row in active),
-        "minimized": sum(row["minimized"] for row in active),
+        "pinned": sum(row["memories"] for row in active if row["pinned"]),
+        "minimized": sum(row["memories"] for row in active if row["minimized"]),
         "importance": importance,
         "salience": salience,
         "feeling": {
-            "memories": felt,
-            "valence": mean(sum(row["valence"] for row in active), felt),
-            "arousal": mean(sum(row["arousal"] for row in active), felt),
+            "memories": feeling["felt"],
+            "valence": mean(feeling["valence"], feeling["felt"]),
+            "arousal": mean(feeling["arousal"], feeling["felt"]),
         },
     }
 

@@ -54,6 +54,7 @@ async def distil_some(run: RunInHand, write: Write) -> Step | None:
     return Step(
         {"distilled": len(distilled), "joined": len(joined), "memories": len(rows)},
         {"distilled": distilled, "joined": joined},
+        more=len(rows) == AT_ONCE,
     )
 
 

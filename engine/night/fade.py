@@ -47,7 +47,7 @@ async def strengthen(run: RunInHand) -> dict[str, int]:
             limit=AT_ONCE,
             figures=run.policy.as_parameter(),
         )
-        return Step({"strengthened": row["links"]}) if row["memories"] else None
+        return found(row["memories"], AT_ONCE, {"strengthened": row["links"]})
 
     while await run.step("strengthen", some):
         pass
@@ -66,7 +66,7 @@ async def prune(run: RunInHand) -> dict[str, int]:
             figures=run.policy.as_parameter(),
         )
         pinned[place] = row["pinned"]
-        return Step({"pruned": row["pruned"]}) if row["memories"] else None
+        return found(row["memories"], PRUNED_AT_ONCE, {"pruned": row["pruned"]})
 
     while await run.step("prune", some):
         pass
@@ -83,7 +83,7 @@ async def decay(run: RunInHand) -> dict[str, int]:
             limit=FADING_AT_ONCE,
             figures=run.policy.as_parameter(),
         )
-        return Step({"decayed": row["decayed"]}) if row["memories"] else None
+        return found(row["memories"], FADING_AT_ONCE, {"decayed": row["decayed"]})
 
     while await run.step("decay", some):
         pass
@@ -95,7 +95,7 @@ async def archive(run: RunInHand) -> dict[str, int]:
         (row,) = await write(
             "fade/archive", **in_step(run, place), as_of=run.as_of, limit=FADING_AT_ONCE
         )
-        return Step({"archived": row["archived"]}) if row["memories"] else None
+        return found(row["memories"], FADING_AT_ONCE, {"archived": row["archived"]})
 
     while await run.step("archive", some):
         pass
@@ -104,3 +104,8 @@ async def archive(run: RunInHand) -> dict[str, int]:
 
 def in_step(run: RunInHand, place: int) -> dict[str, Any]:
     return {**run.whose, "run_id": run.id, "place": place}
+
+
+def found(memories: int, limit: int, did: dict[str, int]) -> Step | None:
+    """A step over so many memories; none when there were none."""
+    return Step(did, more=memories == limit) if memories else None

@@ -30,7 +30,9 @@ class Decision:
 async def integrate(run: RunInHand) -> dict[str, int]:
     """Decide on every candidate in the order it was said, whatever the size of a batch."""
     formed: dict[str, Formed] = {}
-    while await run.step("integrate", lambda write, _: integrate_some(run, write, formed)):
+    more = True
+    while more:
+        more = await run.step("integrate", lambda write, _: integrate_some(run, write, formed))
         run.formed.update(formed)
     while await run.step("integrate", lambda write, _: pass_over_some(run, write)):
         pass
@@ -81,6 +83,7 @@ async def integrate_some(run: RunInHand, write: Write, formed: dict[str, Formed]
     return Step(
         {"formed": len(became), "merged": sum(len(row["candidates"]) for row in merged)},
         {"formed": became, "merged": merged},
+        more=len(rows) == AT_ONCE,
     )
 
 
@@ -92,7 +95,9 @@ async def pass_over_some(run: RunInHand, write: Write) -> Step | None:
         as_of=run.as_of,
         limit=AT_ONCE,
     )
-    return Step({"passed_over": len(rows)}, {"passed_over": rows}) if rows else None
+    if not rows:
+        return None
+    return Step({"passed_over": len(rows)}, {"passed_over": rows}, more=len(rows) == AT_ONCE)
 
 
 def lowest_threshold(policy: Policy) -> float:

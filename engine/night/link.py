@@ -74,6 +74,7 @@ async def link_some(run: RunInHand, write: Write) -> Step | None:
     return Step(
         {"linked": len(made), "facts_closed": len(closed), "memories": len(rows)},
         {"linked": made, "facts_closed": closed},
+        more=len(rows) == AT_ONCE,
     )
 
 

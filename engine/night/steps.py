@@ -26,6 +26,7 @@ class Step:
 
     did: dict[str, int]
     changes: dict[str, list[Row]] | None = None
+    more: bool = True  # false when it found less than it could take: nothing is left to do
 
 
 class Formed(NamedTuple):
@@ -54,6 +55,8 @@ class RunInHand:
     # By id, what this worker has made memories of. Vector indexes show only what is committed, and
     # a rehearsal commits nothing.
     formed: dict[str, Formed] = field(default_factory=dict)
+    # The stages that are over and not written down yet, as maps {stage, told}.
+    over: list[Row] = field(default_factory=list)
 
     @property
     def whose(self) -> Row:
@@ -64,18 +67,27 @@ class RunInHand:
         """What was drawn later than this can still be edited, and is left alone."""
         return self.as_of - self.window
 
-    async def step(self, stage: str, work: Work) -> dict[str, int]:
-        """Do one step as one transaction. Returns what it counted; nothing when it did nothing."""
+    async def step(self, stage: str, work: Work) -> bool:
+        """Do one step as one transaction. Returns whether there may be more to do.
 
-        async def inside(write: Write) -> dict[str, int]:
+        What was told of stages that are over is written down by the next step there is.
+        """
+        over = list(self.over)
+
+        async def inside(write: Write) -> bool:
             held = await write(
-                "runs/hold_run", **self.whose, run_id=self.id, worker=self.worker, seconds=LEASE
+                "runs/hold_run",
+                **self.whose,
+                run_id=self.id,
+                worker=self.worker,
+                seconds=LEASE,
+                over=over,
             )
             if not held:
                 raise NightUnderWay(self.persona.id)
             done = await work(write, held[0]["place"])
             if done is None:
-                return {}
+                return False
             await write(
                 "runs/keep_step",
                 tenant_id=self.tenant_id,
@@ -85,9 +97,11 @@ class RunInHand:
                 did=json.dumps(done.did, sort_keys=True),
                 changes=None if done.changes is None else as_text(done.changes),
             )
-            return done.did
+            return done.more
 
-        return await self.graph.write_with(inside, name=f"step:{stage}")
+        more = await self.graph.write_with(inside, name=f"step:{stage}")
+        self.over.clear()
+        return more
 
 
 def alike(

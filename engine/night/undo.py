@@ -51,7 +51,7 @@ def step_back(
 ) -> Callable[[Write], Coroutine[Any, Any, list[str] | None]]:
     async def work(write: Write) -> list[str] | None:
         """Take back the last step that is left; None when there is none."""
-        held = await write("runs/hold_run", **where, worker=worker, seconds=LEASE)
+        held = await write("runs/hold_run", **where, worker=worker, seconds=LEASE, over=[])
         if not held:
             raise NightUnderWay(where["persona_id"])
         place = {"tenant_id": where["tenant_id"], "run_id": where["run_id"]}

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -10,9 +11,10 @@ from typing import Any
 
 import pytest
 
+import cypher
 from engine.errors import NightUnderWay, RunNotFound, RunsAfter
 from engine.graph import Graph
-from engine.memories import add_link, change_memory
+from engine.memories import add_link, change_memory, minimize_memory
 from engine.models import LinkType, MemoryType
 from engine.night import integrate, link
 from engine.night.ledger import Run, get_run, list_changes
@@ -115,12 +117,12 @@ LAST_NIGHT = BORN + 2 * DAY + timedelta(hours=39)
 @pytest.fixture
 async def past(life: Life, monkeypatch: pytest.MonkeyPatch) -> Life:
     """Small batches, so that there are many steps to die between."""
-    monkeypatch.setattr(integrate, "AT_ONCE", 3)
-    monkeypatch.setattr(link, "AT_ONCE", 2)
+    monkeypatch.setattr(integrate, "AT_ONCE", 2)
+    monkeypatch.setattr(link, "AT_ONCE", 1)
     monkeypatch.setattr("engine.night.distil.AT_ONCE", 1)
-    monkeypatch.setattr("engine.night.fade.AT_ONCE", 2)
-    monkeypatch.setattr("engine.night.fade.FADING_AT_ONCE", 3)
-    monkeypatch.setattr("engine.night.fade.PRUNED_AT_ONCE", 2)
+    monkeypatch.setattr("engine.night.fade.AT_ONCE", 1)
+    monkeypatch.setattr("engine.night.fade.FADING_AT_ONCE", 2)
+    monkeypatch.setattr("engine.night.fade.PRUNED_AT_ONCE", 1)
     await a_past(life)
     return life
 
@@ -329,3 +331,69 @@ async def test_two_workers_at_once_do_the_work_once(past: Life) -> None:
     assert {type(end) for end in ends} <= {Run, NightUnderWay}
     assert await past.everything() == wanted
     assert all_of(next(run for run in runs if run.state == "done")) == counts
+
+
+@pytest.mark.spec("CONS-16")
+async def test_a_snapshot_is_what_reading_every_memory_would_have_counted(past: Life) -> None:
+    pinned, turned_down = sorted(it.memory_id for it in await past.memories())[:2]
+    for memory_id in (pinned, turned_down):
+        await change_memory(
+            past.graph, past.tenant_id, memory_id, pinned=True, importance=None, now=LAST_NIGHT
+        )
+    await minimize_memory(
+        past.graph, past.caller, turned_down, modifier=0.2, factor=0.2, now=LAST_NIGHT
+    )
+    await past.say("I am so happy about my new flat, I love it!!", at=BORN + 2 * DAY)
+    run = await past.night(LAST_NIGHT)
+
+    rows = await past.ask("MATCH (m:Memory {tenant_id: $t}) RETURN properties(m) AS memory")
+    memories = [row["memory"] for row in rows]
+    active = [it for it in memories if it["state"] == "active"]
+    valences = [it["valence"] for it in active if it.get("valence") is not None]
+    told = run.snapshot or {}
+    assert {state: told["states"].get(state) for state in ("active", "archived")} == {
+        state: dict(Counter(it["memory_type"] for it in memories if it["state"] == state))
+        for state in ("active", "archived")
+    }
+    assert told["importance"] == [
+        sum(it["importance"] == importance for it in active) for importance in range(1, 11)
+    ]
+    assert told["salience"] == [
+        sum(int(it["salience"] * 9.9999) == tenth for it in active) for tenth in range(10)
+    ]
+    assert told["pinned"] == sum(it["pinned"] for it in active) == 2
+    assert told["minimized"] == sum(it["minimized"] for it in active) == 1
+    assert told["feeling"]["memories"] == len(valences) > 0
+    assert told["feeling"]["valence"] == round(sum(valences) / len(valences), 4)
+
+
+async def test_a_snapshot_is_counted_without_reading_a_memory(past: Life) -> None:
+    count = cypher.statement("capture/count").replace("CYPHER 25", "CYPHER 25 PROFILE")
+    (memories,) = await past.ask("MATCH (m:Memory {tenant_id: $t}) RETURN count(m) AS there")
+
+    async with past.graph._driver.session(database=past.graph._database) as session:
+        result = await session.run(count, tenant_id=past.tenant_id, persona_id="ada")
+        profile = (await result.consume()).profile
+
+    assert 0 < hits(profile or {}) <= memories["there"] + 1  # one for each of the index
+
+
+def hits(profile: dict[str, Any]) -> int:
+    """How often the parts of a statement went to the store."""
+    return int(profile["dbHits"]) + sum(hits(part) for part in profile.get("children", []))
+
+
+async def test_a_stage_that_found_less_than_it_can_take_does_not_look_again(life: Life) -> None:
+    await life.remember("a walk along the river")
+    steady, taken = life.graph, []
+    for day, said in ((5, None), (6, "a concert in the park")):
+        if said:
+            await life.propose(said, at=BORN + 3 * DAY)
+        life.graph = counting = Dying(steady, 10_000, after=False)
+        run = await life.night(BORN + day * DAY)
+        life.graph = steady
+        taken.append((all_of(run).get("formed", 0), 10_000 - counting.left[0]))
+
+    (nothing, without), (one, with_one) = taken
+    assert (nothing, one) == (0, 1)
+    assert with_one == without

@@ -1,0 +1,15 @@
+// How a persona's active memories feel, those of them that were felt.
+//
+// $tenant_id   string
+// $persona_id  string
+//
+// Returns felt: how many; valence, arousal: sums over them.
+CYPHER 25
+MATCH (memory:Memory)
+  USING INDEX memory:Memory(tenant_id, persona_id, state, valence)
+WHERE
+  memory.tenant_id = $tenant_id AND
+  memory.persona_id = $persona_id AND
+  memory.state = 'active' AND
+  memory.valence IS NOT NULL
+RETURN count(*) AS felt, sum(memory.valence) AS valence, sum(memory.arousal) AS arousal
