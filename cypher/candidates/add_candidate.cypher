@@ -17,7 +17,20 @@ OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
 WHERE message.id IN $sources
 WITH persona, message
 ORDER BY message.said_at, message.id
-WITH persona, collect(message) AS messages, collect(message.id) AS found
+WITH persona, collect(message) AS said, collect(message.id) AS found
+CALL (said) {
+  // A split has copied it, or it is a copy: a flag on any of them is heard.
+  UNWIND said AS message
+  OPTIONAL MATCH (message)-[:COPY_OF]->(first:Message)
+  WITH DISTINCT coalesce(first, message) AS first
+  UNWIND [first] + [(carried:Message)-[:COPY_OF]->(first) | carried] AS message
+  WITH message
+  ORDER BY message.said_at, message.id
+  // The lock before the look: somebody may just be flagging it.
+  SET message.lock = true
+  REMOVE message.lock
+  RETURN collect(message) AS messages
+}
 WITH
   persona,
   messages,
@@ -54,7 +67,7 @@ CALL (persona, messages, missing, flagged) {
       .state,
       .flagged,
       .deprioritized_at,
-      sources: $sources
+      sources: [message IN messages | message.id]
     } AS candidate
   UNION
   WITH missing

@@ -27,6 +27,8 @@ WITH
   row,
   copies,
   any(it IN [message] + copies WHERE coalesce(it.flagged, false)) AS flagged
+FOREACH (carried IN copies | SET carried.uncovered_since = $now)
+WITH message, row, copies, flagged
 CALL (message, row, copies, flagged) {
   UNWIND row.candidates AS drawn
   MATCH (persona:Persona {tenant_id: $tenant_id, id: drawn.persona_id})

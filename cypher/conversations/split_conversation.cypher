@@ -58,7 +58,9 @@ CALL (made, fresh) {
       speaker: message.speaker,
       reply_to: coalesce($copies[message.reply_to], message.reply_to),
       fingerprint: message.fingerprint,
-      flagged: message.flagged
+      flagged: message.flagged,
+      // What is still to be drawn from is covered afterwards.
+      uncovered_since: CASE WHEN message.waiting_since IS NULL THEN made.started_at END
     })
   WITH message, carried
   CALL (message, carried) {
@@ -73,6 +75,12 @@ CALL (made, fresh) {
     RETURN count(item) AS items
   }
   CALL (message, carried) {
+    // What happened to the message is how the copy came to be as it is.
+    MATCH (event:Event)-[:ABOUT]->(message)
+    CREATE (event)-[:ABOUT]->(carried)
+    RETURN count(event) AS events
+  }
+  CALL (message, carried) {
     MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
     // The same act, so that it is not turned down once more; another flag, so that each is taken back
     // by itself.
@@ -83,10 +91,10 @@ CALL (made, fresh) {
     CREATE (own)-[:FLAGS]->(carried)
     RETURN count(own) AS flags
   }
-  RETURN collect(message) AS messages
+  RETURN collect(message) AS messages, collect(carried) AS there
 }
-CALL (origin, messages) {
-  WITH origin, messages
+CALL (origin, messages, there) {
+  WITH origin, messages, there
   WHERE messages <> []
   SET origin.events = coalesce(origin.events, 0) + 1
   CREATE
@@ -101,7 +109,7 @@ CALL (origin, messages) {
       into: $made.id,
       message_ids: [message IN messages | message.id]
     })
-  FOREACH (message IN messages | CREATE (event)-[:ABOUT]->(message))
+  FOREACH (message IN messages + there | CREATE (event)-[:ABOUT]->(message))
   RETURN count(*) AS written
 }
 RETURN

@@ -13,7 +13,7 @@ WHERE NOT EXISTS { (theme)-[:EXTENDS]->(episode) }
 CREATE
   (theme)-[:EXTENDS {
     strength: row.strength,
-    weight_modifier: 1.0,
+    weight_modifier: theme.weight_modifier,
     coactivations: 0,
     created_at: $as_of
   }]->(episode)

@@ -15,6 +15,11 @@ CALL (memory) {
   DELETE link
   RETURN count(link) AS links
 }
+CALL (memory) {
+  MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+  WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+  RETURN min(flag.flagged_at) AS flagged_at
+}
 DELETE remembers
 CREATE (persona)-[:CONSIDERS]->(memory)
 REMOVE
@@ -43,5 +48,6 @@ REMOVE
 SET
   memory:Candidate,
   memory.state = CASE WHEN memory.flagged THEN 'suppressed' ELSE 'pending' END,
+  memory.deprioritized_at = flagged_at,
   memory.minimized = false
 RETURN memory.id AS id, links

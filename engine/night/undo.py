@@ -84,6 +84,7 @@ async def unmerge(write: Write, where: Where, merged: list[Row]) -> list[str]:
         for row in merged
     ]
     rows = await write("undo/unmerge", tenant_id=where["tenant_id"], rows=given)
+    await reweigh(write, where, rows)
     return [f"salience of {row['memory_id']}" for row in rows if row["kept"]]
 
 
@@ -110,8 +111,19 @@ async def undistil(write: Write, where: Where, distilled: list[Row]) -> list[str
 
 
 async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
-    await write("undo/unjoin", tenant_id=where["tenant_id"], rows=joined)
+    await reweigh(
+        write, where, await write("undo/unjoin", tenant_id=where["tenant_id"], rows=joined)
+    )
     return []
+
+
+async def reweigh(write: Write, where: Where, rows: list[Row]) -> None:
+    """A flag on a message that is no source of a memory any more turns it down no longer."""
+    acts: dict[str, int] = {}
+    for row in rows:
+        acts[row["memory_id"]] = max(row["acts"], acts.get(row["memory_id"], 0))
+    flagged = [{"id": id_, "acts": count} for id_, count in acts.items() if count]
+    await write("undo/reweigh", tenant_id=where["tenant_id"], rows=flagged)
 
 
 async def relink(write: Write, where: Where, place: Where) -> list[str]:

@@ -71,7 +71,7 @@ async def test_what_is_carried_keeps_its_words_and_its_flags(
         RETURN e.conversation_id AS at, e.place AS place, e.into AS into, e.by AS by,
           count(m) AS messages"""
     )
-    assert event == {"at": "monday", "place": 3, "into": "trip", "by": "sam", "messages": 3}
+    assert event == {"at": "monday", "place": 3, "into": "trip", "by": "sam", "messages": 6}
 
 
 async def test_splitting_twice_is_splitting_once_and_another_split_of_the_id_is_refused(
