@@ -81,15 +81,22 @@ class Life:
         await add_conversation(self.graph, self.caller, monday)
         return self
 
-    async def say(self, *contents: str, at: datetime = BORN, speaker: str = "Sam") -> list[str]:
+    async def say(
+        self,
+        *contents: str,
+        at: datetime = BORN,
+        speaker: str = "Sam",
+        to: str = "ada",
+        where: str = "monday",
+    ) -> list[str]:
         """Said a minute apart, and drawn from at once. Returns the ids of the messages."""
         messages = []
         for place, content in enumerate(contents):
             messages.append(
                 Message(
                     message_id=f"m{self.said:04}",
-                    conversation_id="monday",
-                    persona_id="ada",
+                    conversation_id=where,
+                    persona_id=to,
                     role=Speaker.USER,
                     content=content,
                     timestamp=at + timedelta(minutes=place),
@@ -98,9 +105,9 @@ class Life:
                 )
             )
             self.said += 1
-        await record_messages(self.graph, self.caller, "monday", messages, now=at)
+        await record_messages(self.graph, self.caller, where, messages, now=at)
         await draw_candidates(
-            self.graph, self.embedder, RuleExtractor(), self.tenant_id, "monday", now=at
+            self.graph, self.embedder, RuleExtractor(), self.tenant_id, where, now=at
         )
         return [message.message_id for message in messages]
 
@@ -112,6 +119,7 @@ class Life:
         memory_type: MemoryType = MemoryType.EPISODIC,
         sources: Sequence[str] = (),
         chosen_id: str | None = None,
+        whose: str = "ada",
         **content: Any,
     ) -> str:
         """Exactly this one candidate. Returns its id, which the memory will have too."""
@@ -119,7 +127,7 @@ class Life:
             self.graph,
             self.embedder,
             self.tenant_id,
-            "ada",
+            whose,
             memory_type=memory_type,
             text=text,
             content=content or {"who": "Sam", "said": text},
@@ -136,11 +144,13 @@ class Life:
         await self.night(at + timedelta(hours=39))  # from noon to three in the second night
         return ids
 
-    async def night(self, now: datetime = FIRST_NIGHT, **options: Any) -> Run:
+    async def night(
+        self, now: datetime = FIRST_NIGHT, *, whose: str = "ada", **options: Any
+    ) -> Run:
         return await run_night(
             self.graph,
             self.tenant_id,
-            "ada",
+            whose,
             now=now,
             consolidate_at="03:00",
             window=WINDOW,
@@ -186,9 +196,11 @@ class Life:
         }
         return [found[key] for key in sorted(found)]
 
-    async def candidates(self, state: CandidateState = CandidateState.PENDING) -> list[Candidate]:
+    async def candidates(
+        self, state: CandidateState = CandidateState.PENDING, *, whose: str = "ada"
+    ) -> list[Candidate]:
         found = await list_candidates(
-            self.graph, self.tenant_id, "ada", states=[state], window=WINDOW, limit=10_000
+            self.graph, self.tenant_id, whose, states=[state], window=WINDOW, limit=10_000
         )
         return found.items
 

@@ -1,23 +1,16 @@
 """Any order of saying, editing, removing, using, sleeping, dying and taking back."""
 
-import asyncio
 import contextlib
-import os
-from collections.abc import Coroutine
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from engine.candidates import draw_candidates, edit_candidate, remove_candidate
@@ -26,16 +19,14 @@ from engine.errors import CandidateClosed
 from engine.extraction.port import RuleExtractor
 from engine.graph import Graph
 from engine.memories import add_link
-from engine.models import LinkType, Message, new_id
+from engine.models import LinkType, Message
 from engine.night.ledger import list_runs
 from engine.night.undo import undo_run
 from engine.settings import Settings
 from engine.tenants import add_tenant
-from tests.conftest import clear
 from tests.graph.test_rollback import Dying, Killed
 from tests.lives import BORN, WINDOW, Life, word_embedder
-
-T = TypeVar("T")
+from tests.machines import Machine, run_machine
 
 THINGS = [
     "I live in Lisbon.",
@@ -51,247 +42,211 @@ THINGS = [
     "ok",
     "The bus came late and I missed the boat.",
 ]
-ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))  # the long form of this test takes more
 LABELS = "MATCH (n:Candidate|Memory {tenant_id: $t}) "
 
 
-def machine(settings: Settings) -> type[RuleBasedStateMachine]:
-    class Nights(RuleBasedStateMachine):
-        """The model: what was said, which candidates there ever were, and which were removed."""
+class Nights(Machine):
+    """The model: what was said, which candidates there ever were, and which were removed."""
 
-        def __init__(self) -> None:
-            super().__init__()
-            self.loop = asyncio.new_event_loop()
-            self.steady = Graph.open(settings)
-            self.life = Life(self.steady, f"test-{new_id()}", word_embedder())
-            self.now = BORN
-            self.said: list[Message] = []
-            self.seen: set[str] = set()
-            self.removed: set[str] = set()
+    def __init__(self) -> None:
+        super().__init__()
+        self.life = Life(self.graph, self.new_tenant(), word_embedder())
+        self.now = BORN
+        self.said: list[Message] = []
+        self.seen: set[str] = set()
+        self.removed: set[str] = set()
 
-        def run(self, work: Coroutine[Any, Any, T]) -> T:
-            return self.loop.run_until_complete(work)
+    @initialize()
+    def begin(self) -> None:
+        life = self.life
+        self.run(add_tenant(life.graph, life.tenant_id, name="T", now=BORN))
+        self.run(life.begin())
 
-        @initialize()
-        def begin(self) -> None:
-            life = self.life
-            self.run(add_tenant(life.graph, life.tenant_id, name="T", now=BORN))
-            self.run(life.begin())
+    @rule(things=st.lists(st.sampled_from(THINGS), min_size=1, max_size=4))
+    def say(self, things: list[str]) -> None:
+        self.now += timedelta(minutes=10)
+        self.run(self.life.say(*things, at=self.now))
+        self.said = self.run(self.transcript())
+        self.seen |= {it.candidate_id for it in self.run(self.life.candidates())}
 
-        @rule(things=st.lists(st.sampled_from(THINGS), min_size=1, max_size=4))
-        def say(self, things: list[str]) -> None:
-            self.now += timedelta(minutes=10)
-            self.run(self.life.say(*things, at=self.now))
-            self.said = self.run(self.transcript())
-            self.seen |= {it.candidate_id for it in self.run(self.life.candidates())}
+    @rule(days=st.sampled_from([0.2, 1, 2, 31, 61, 95]))
+    def time_passes(self, days: float) -> None:
+        self.now += timedelta(days=days)
 
-        @rule(days=st.sampled_from([0.2, 1, 2, 31, 61, 95]))
-        def time_passes(self, days: float) -> None:
-            self.now += timedelta(days=days)
+    @rule()
+    def draw_again(self) -> None:
+        life = self.life
+        self.run(
+            draw_candidates(
+                life.graph,
+                life.embedder,
+                RuleExtractor(),
+                life.tenant_id,
+                "monday",
+                now=self.now,
+            )
+        )
 
-        @rule()
-        def draw_again(self) -> None:
-            life = self.life
-            self.run(
-                draw_candidates(
+    @precondition(lambda self: self.seen)
+    @rule(which=st.integers(0, 1000), remove=st.booleans())
+    def change(self, which: int, remove: bool) -> None:
+        life, chosen = self.life, sorted(self.seen)[which % len(self.seen)]
+        (before,) = self.run(life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen))
+        when: dict[str, Any] = {"now": self.now, "window": WINDOW}
+        is_open = (
+            before["n"]["state"] == "pending"
+            and before["n"]["extracted_at"].to_native() > self.now - WINDOW
+        )
+        try:
+            if remove:
+                self.run(remove_candidate(life.graph, life.tenant_id, chosen, **when))
+                self.removed.add(chosen)
+            else:
+                edited = edit_candidate(
                     life.graph,
                     life.embedder,
-                    RuleExtractor(),
                     life.tenant_id,
-                    "monday",
-                    now=self.now,
+                    chosen,
+                    text=f"Edited {which}",
+                    content=None,
+                    **when,
                 )
-            )
+                self.run(edited)
+            assert is_open
+        except CandidateClosed:
+            assert not is_open
+            (after,) = self.run(life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen))
+            assert after == before
 
-        @precondition(lambda self: self.seen)
-        @rule(which=st.integers(0, 1000), remove=st.booleans())
-        def change(self, which: int, remove: bool) -> None:
-            life, chosen = self.life, sorted(self.seen)[which % len(self.seen)]
-            (before,) = self.run(
-                life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen)
+    @rule(places=st.lists(st.integers(0, 30), min_size=1, max_size=4), weak=st.booleans())
+    def use(self, places: list[int], weak: bool) -> None:
+        memories = [it.memory_id for it in self.run(self.life.memories(now=self.now))]
+        chosen = sorted({memories[it % len(memories)] for it in places}) if memories else []
+        if chosen:
+            self.run(self.life.use(*chosen, at=self.now))
+        for other in chosen[1:]:
+            made = add_link(
+                self.graph,
+                self.life.tenant_id,
+                chosen[0],
+                other,
+                LinkType.ENABLES,
+                strength=0.05 if weak else None,
+                now=self.now,
             )
-            when: dict[str, Any] = {"now": self.now, "window": WINDOW}
-            is_open = (
-                before["n"]["state"] == "pending"
-                and before["n"]["extracted_at"].to_native() > self.now - WINDOW
-            )
-            try:
-                if remove:
-                    self.run(remove_candidate(life.graph, life.tenant_id, chosen, **when))
-                    self.removed.add(chosen)
-                else:
-                    edited = edit_candidate(
-                        life.graph,
-                        life.embedder,
-                        life.tenant_id,
-                        chosen,
-                        text=f"Edited {which}",
-                        content=None,
-                        **when,
-                    )
-                    self.run(edited)
-                assert is_open
-            except CandidateClosed:
-                assert not is_open
-                (after,) = self.run(
-                    life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen)
-                )
-                assert after == before
+            self.run(made)
 
-        @rule(places=st.lists(st.integers(0, 30), min_size=1, max_size=4), weak=st.booleans())
-        def use(self, places: list[int], weak: bool) -> None:
-            memories = [it.memory_id for it in self.run(self.life.memories(now=self.now))]
-            chosen = sorted({memories[it % len(memories)] for it in places}) if memories else []
-            if chosen:
-                self.run(self.life.use(*chosen, at=self.now))
-            for other in chosen[1:]:
-                made = add_link(
-                    self.steady,
-                    self.life.tenant_id,
-                    chosen[0],
-                    other,
-                    LinkType.ENABLES,
-                    strength=0.05 if weak else None,
-                    now=self.now,
-                )
-                self.run(made)
+    @rule()
+    def night(self) -> None:
+        self.run(self.life.night(self.now))
 
-        @rule()
-        def night(self) -> None:
+    @rule()
+    def hour(self) -> None:
+        self.run(self.life.hour(self.now))
+
+    @rule(die_at=st.integers(1, 25), after=st.booleans())
+    def night_that_dies(self, die_at: int, after: bool) -> None:
+        self.life.graph = Dying(self.graph, die_at, after=after)
+        with contextlib.suppress(Killed):
             self.run(self.life.night(self.now))
+        self.life.graph = self.graph
+        over = "MATCH (p:Persona {tenant_id: $t}) REMOVE p.run_until, p.run_worker"
+        self.run(self.life.ask(over))
 
-        @rule()
-        def hour(self) -> None:
-            self.run(self.life.hour(self.now))
+    @rule()
+    def night_and_back(self) -> None:
+        self.run(self.life.night(self.now))  # whatever was left open is over now
+        self.now += timedelta(days=1)
+        before = self.run(self.life.everything())
+        run = self.run(self.life.night(self.now))
+        assert self.undo(run.id) == []
+        assert self.run(self.life.everything()) == before
 
-        @rule(die_at=st.integers(1, 25), after=st.booleans())
-        def night_that_dies(self, die_at: int, after: bool) -> None:
-            self.life.graph = Dying(self.steady, die_at, after=after)
-            with contextlib.suppress(Killed):
-                self.run(self.life.night(self.now))
-            self.life.graph = self.steady
-            over = "MATCH (p:Persona {tenant_id: $t}) REMOVE p.run_until, p.run_worker"
-            self.run(self.life.ask(over))
+    @rule()
+    def take_back_the_newest(self) -> None:
+        runs = self.run(list_runs(self.graph, self.life.tenant_id, "ada", cursor=None, limit=50))
+        standing = [run.id for run in runs.items if run.state != "undone"]
+        if standing:
+            self.undo(standing[0])
 
-        @rule()
-        def night_and_back(self) -> None:
-            self.run(self.life.night(self.now))  # whatever was left open is over now
-            self.now += timedelta(days=1)
-            before = self.run(self.life.everything())
-            run = self.run(self.life.night(self.now))
-            assert self.undo(run.id) == []
-            assert self.run(self.life.everything()) == before
+    def undo(self, run_id: str) -> list[str]:
+        return self.run(
+            undo_run(self.graph, self.life.tenant_id, run_id, now=self.now, undone_by="test")
+        )
 
-        @rule()
-        def take_back_the_newest(self) -> None:
-            runs = self.run(
-                list_runs(self.steady, self.life.tenant_id, "ada", cursor=None, limit=50)
+    async def transcript(self) -> list[Message]:
+        found = await list_messages(self.graph, self.life.caller, "monday", limit=500)
+        return found.items
+
+    @invariant()
+    def what_was_said_is_untouched(self) -> None:
+        if self.said:
+            assert self.run(self.transcript()) == self.said
+
+    @invariant()
+    def no_candidate_is_lost_or_consolidated_twice(self) -> None:
+        rows = self.run(
+            self.life.ask(
+                LABELS
+                + """
+                RETURN n.id AS id, n:Memory AS memory, n.state AS state,
+                  n.distilled_at IS NOT NULL AS distilled, n.formed_at AS formed_at,
+                  n.extracted_at AS extracted_at,
+                  COUNT { (n)-[:MERGED_INTO]->() } AS merged,
+                  COUNT { (n)-[:DRAWN_FROM]->(:Message) } AS sources,
+                  COUNT { (:Persona)-[:REMEMBERS]->(n) } AS remembered,
+                  COUNT { (:Persona)-[:CONSIDERS]->(n) } AS considered"""
             )
-            standing = [run.id for run in runs.items if run.state != "undone"]
-            if standing:
-                self.undo(standing[0])
+        )
+        drawn = [row["id"] for row in rows if not row["distilled"]]
+        assert sorted(drawn) == sorted(self.seen)
+        for row in rows:
+            assert row["sources"] >= 1, row  # nothing without provenance
+            assert row["merged"] == (row["state"] == "merged"), row
+            assert (row["remembered"], row["considered"]) == ((1, 0) if row["memory"] else (0, 1))
+            states = ("active", "archived") if row["memory"] else ("pending", "removed", "merged")
+            assert row["state"] in states, row
+            if row["id"] in self.removed:
+                assert row["state"] == "removed"
+            if row["memory"] and not row["distilled"]:
+                age = row["formed_at"].to_native() - row["extracted_at"].to_native()
+                assert age >= WINDOW
 
-        def undo(self, run_id: str) -> list[str]:
-            return self.run(
-                undo_run(self.steady, self.life.tenant_id, run_id, now=self.now, undone_by="test")
+    @invariant()
+    def links_are_unique_and_scales_are_kept(self) -> None:
+        links = self.run(
+            self.life.ask(
+                """
+                MATCH (a:Memory {tenant_id: $t})-[l]->(b:Memory)
+                RETURN a.id AS a, type(l) AS type, b.id AS b, l.strength AS strength,
+                  l.weight_modifier AS weight"""
             )
-
-        async def transcript(self) -> list[Message]:
-            found = await list_messages(self.steady, self.life.caller, "monday", limit=500)
-            return found.items
-
-        @invariant()
-        def what_was_said_is_untouched(self) -> None:
-            if self.said:
-                assert self.run(self.transcript()) == self.said
-
-        @invariant()
-        def no_candidate_is_lost_or_consolidated_twice(self) -> None:
-            rows = self.run(
-                self.life.ask(
-                    LABELS
-                    + """
-                    RETURN n.id AS id, n:Memory AS memory, n.state AS state,
-                      n.distilled_at IS NOT NULL AS distilled, n.formed_at AS formed_at,
-                      n.extracted_at AS extracted_at,
-                      COUNT { (n)-[:MERGED_INTO]->() } AS merged,
-                      COUNT { (n)-[:DRAWN_FROM]->(:Message) } AS sources,
-                      COUNT { (:Persona)-[:REMEMBERS]->(n) } AS remembered,
-                      COUNT { (:Persona)-[:CONSIDERS]->(n) } AS considered"""
+        )
+        assert len({(it["a"], it["type"], it["b"]) for it in links}) == len(links)
+        for it in links:
+            assert it["a"] != it["b"]
+            assert 0 <= it["strength"] <= 1
+            assert 0 <= it["weight"] <= 1
+        wrong = self.run(
+            self.life.ask(
+                """
+                MATCH (m:Memory {tenant_id: $t})
+                WHERE NOT (
+                  1 <= m.importance <= 10 AND 0 <= m.salience <= 1 AND
+                  0 <= m.weight_modifier <= 1 AND m.access_count >= 0 AND
+                  (m.valid_to IS NULL OR m.valid_to >= m.valid_from)
                 )
+                RETURN m.id AS id"""
             )
-            drawn = [row["id"] for row in rows if not row["distilled"]]
-            assert sorted(drawn) == sorted(self.seen)
-            for row in rows:
-                assert row["sources"] >= 1, row  # nothing without provenance
-                assert row["merged"] == (row["state"] == "merged"), row
-                assert (row["remembered"], row["considered"]) == (
-                    (1, 0) if row["memory"] else (0, 1)
-                )
-                states = (
-                    ("active", "archived") if row["memory"] else ("pending", "removed", "merged")
-                )
-                assert row["state"] in states, row
-                if row["id"] in self.removed:
-                    assert row["state"] == "removed"
-                if row["memory"] and not row["distilled"]:
-                    age = row["formed_at"].to_native() - row["extracted_at"].to_native()
-                    assert age >= WINDOW
+        )
+        assert wrong == []
 
-        @invariant()
-        def links_are_unique_and_scales_are_kept(self) -> None:
-            links = self.run(
-                self.life.ask(
-                    """
-                    MATCH (a:Memory {tenant_id: $t})-[l]->(b:Memory)
-                    RETURN a.id AS a, type(l) AS type, b.id AS b, l.strength AS strength,
-                      l.weight_modifier AS weight"""
-                )
-            )
-            assert len({(it["a"], it["type"], it["b"]) for it in links}) == len(links)
-            for it in links:
-                assert it["a"] != it["b"]
-                assert 0 <= it["strength"] <= 1
-                assert 0 <= it["weight"] <= 1
-            wrong = self.run(
-                self.life.ask(
-                    """
-                    MATCH (m:Memory {tenant_id: $t})
-                    WHERE NOT (
-                      1 <= m.importance <= 10 AND 0 <= m.salience <= 1 AND
-                      0 <= m.weight_modifier <= 1 AND m.access_count >= 0 AND
-                      (m.valid_to IS NULL OR m.valid_to >= m.valid_from)
-                    )
-                    RETURN m.id AS id"""
-                )
-            )
-            assert wrong == []
-
-        def teardown(self) -> None:
-            self.run(clear(self.steady, [self.life.tenant_id]))
-            self.run(self.steady.close())
-            self.life.embedder.close()
-            self.loop.close()
-
-    return Nights
-
-
-@pytest.fixture
-def engine_settings(settings: Settings, graph: Graph) -> Settings:
-    return settings
+    def teardown(self) -> None:
+        self.life.embedder.close()
+        super().teardown()
 
 
 @pytest.mark.timeout(7200)
 @pytest.mark.spec("CONS-09", "CONS-13")
-async def test_any_order_of_days_and_nights(engine_settings: Settings) -> None:
-    await asyncio.to_thread(
-        run_state_machine_as_test,
-        machine(engine_settings),
-        settings=hypothesis_settings(
-            max_examples=10 * ROUNDS,
-            stateful_step_count=25,
-            deadline=None,
-            derandomize=ROUNDS == 1,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+async def test_any_order_of_days_and_nights(settings: Settings, graph: Graph) -> None:
+    await run_machine(Nights, settings, examples=10)
