@@ -55,19 +55,33 @@ def neo4j_in_docker() -> Iterator[Neo4jServer]:
 
 @contextmanager
 def local_neo4j(folder: Path) -> Iterator[Neo4jServer]:
-    """A Neo4j with a database of its own in `folder`; its log is printed when it fails."""
-    place = Neo4jPlace(folder, free_port(), free_port(), heap="512m", page_cache="128m")
+    """A Neo4j with a database of its own in `folder`."""
+    place = neo4j_place(folder)
+    process = start_neo4j(place)
+    try:
+        yield Neo4jServer(place.uri, "neo4j", PASSWORD)
+    finally:
+        end(process)
+
+
+def neo4j_place(folder: Path) -> Neo4jPlace:
+    return Neo4jPlace(folder, free_port(), free_port(), heap="512m", page_cache="128m")
+
+
+def start_neo4j(place: Neo4jPlace) -> "subprocess.Popen[bytes]":
+    """Start Neo4j on what is in its folder, and wait for it. Its log is told when it fails."""
     line = command(INSTALLED, place)
-    output = folder / "output.log"  # Neo4j's own log goes to its folder; a failed start is here
+    output = place.folder / "output.log"  # Neo4j's own log goes beside; a failed start is here
     with output.open("wb") as opened:
         process = subprocess.Popen(line, stdout=opened, stderr=subprocess.STDOUT)
     try:
         wait_until(
             lambda: set_first_password(place.uri, "neo4j", PASSWORD), process, output, seconds=120
         )
-        yield Neo4jServer(place.uri, "neo4j", PASSWORD)
-    finally:
+    except BaseException:
         end(process)
+        raise
+    return process
 
 
 @contextmanager

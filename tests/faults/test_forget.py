@@ -6,7 +6,6 @@ The short form is part of the tests; `make load` and `make faults` run the long 
 import asyncio
 import os
 import random
-import signal
 import sys
 import time
 from collections import Counter
@@ -15,20 +14,39 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
+from engine.embedding import claim_model, open_embedder
+from engine.flags import FlagRules, undo
 from engine.graph import Graph
 from engine.keys import issue_key
-from engine.models import Role
+from engine.migrations import migrate
+from engine.models import ReversalSource, Role
 from engine.settings import Settings
+from engine.tenants import add_tenant
 from ops.ports import free_port
-from tests.lives import Life
-from tests.servers import answers, local_api, running, wait_until
+from tests.lives import Life, word_embedder
+from tests.servers import (
+    PASSWORD,
+    answers,
+    end,
+    local_api,
+    neo4j_place,
+    running,
+    start_neo4j,
+    wait_until,
+)
 
 SECONDS = float(os.environ.get("LOAD_SECONDS", "5"))
 CLIENTS = int(os.environ.get("LOAD_CLIENTS", "8"))
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 KILLS = 5 * ROUNDS if ROUNDS > 1 else 4
+NEO4J_KILLS = 5 * ROUNDS if ROUNDS > 1 else 2  # each is a start of Neo4j, too
+SIZE = 1_000 if ROUNDS > 1 else 300  # messages of a range
 MESSAGES = 60
+RULES = FlagRules(
+    confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30), factor=0.2
+)
 
 
 def ago(**delta: float) -> datetime:
@@ -111,19 +129,61 @@ async def test_many_who_flag_undo_and_speak_at_once_leave_everything_consistent(
     print(f"{CLIENTS} clients, {SECONDS:.0f} s: {dict(statuses)}, {seen}")
 
 
+async def a_long_story(life: Life) -> list[str]:
+    said: list[str] = []
+    for start in range(0, SIZE, 100):
+        texts = (f"story{it} of{it}" for it in range(start, start + 100))
+        said += await life.say(*texts, at=ago(days=2) + timedelta(minutes=start))
+    return said
+
+
+async def whole_or_nothing(life: Life, said: list[str]) -> bool:
+    """Whether a range was flagged; never in part. Afterwards it is not."""
+    (row,) = await life.ask(
+        "MATCH (m:Message {tenant_id: $t}) WHERE m.flagged RETURN count(m) AS flagged"
+    )
+    assert row["flagged"] in (0, SIZE)
+    seen = await life.check_flags()
+    assert seen["flagged"] == row["flagged"]
+    if row["flagged"]:
+        await take_back(life, said)
+        assert (await life.check_flags())["flagged"] == 0
+    return bool(row["flagged"])
+
+
+def told(ends: Counter[bool]) -> str:
+    return f"{SIZE} messages, {ends.total()} kills: {ends[True]} whole, {ends[False]} not at all"
+
+
+def forgetting(client: httpx.AsyncClient, said: list[str]) -> "asyncio.Task[httpx.Response]":
+    body = {"first_message_id": said[0], "last_message_id": said[-1], "confirmed": True}
+    path = "/api/conversations/monday/forget-range"
+    return asyncio.create_task(client.post(path, json=body))
+
+
+async def forgotten(client: httpx.AsyncClient, life: Life, said: list[str]) -> float:
+    """Flag a range and take it back, once Neo4j is quick enough. Returns how long it took."""
+    while True:
+        started = time.monotonic()
+        answer = await forgetting(client, said)
+        if answer.status_code == 200:
+            await take_back(life, said)
+            return time.monotonic() - started
+
+
+async def take_back(life: Life, said: list[str]) -> None:
+    source = ReversalSource.MEMORY_MANAGER
+    patient = life.graph.with_limit(60)
+    await undo(patient, life.caller, "monday", said, source, RULES, datetime.now(UTC))
+
+
 @pytest.mark.timeout(3600)
 @pytest.mark.spec("FLAG-11")
 async def test_a_range_is_flagged_whole_or_not_at_all_when_the_api_is_killed(
-    life: Life, settings: Settings, tmp_path: Path, graph: Graph
+    life: Life, settings: Settings, tmp_path: Path
 ) -> None:
-    size = 1_000 if ROUNDS > 1 else 300
-    said: list[str] = []
-    for start in range(0, size, 100):
-        texts = (f"story{it} of{it}" for it in range(start, start + 100))
-        said += await life.say(*texts, at=ago(days=2) + timedelta(minutes=start))
-    headers = await headers_of(life)
-    flagged = "MATCH (m:Message {tenant_id: $t}) WHERE m.flagged RETURN count(m) AS flagged"
-    chance, ends = random.Random(3), Counter[int]()
+    said, headers = await a_long_story(life), await headers_of(life)
+    chance, ends, takes = random.Random(3), Counter[bool](), 0.0
 
     for place in range(KILLS):
         port, log = free_port(), tmp_path / f"api-{place}.log"
@@ -131,31 +191,55 @@ async def test_a_range_is_flagged_whole_or_not_at_all_when_the_api_is_killed(
         own = settings.model_copy(update={"api_port": port})
         with running([sys.executable, "-m", "api"], own, log) as process:
             wait_until(lambda at=address: answers(f"{at}/api/health"), process, log)  # type: ignore[misc]
-            body = {"first_message_id": said[0], "last_message_id": said[-1], "confirmed": True}
-            async with httpx.AsyncClient(headers=headers, timeout=60) as client:
-                path = f"{address}/api/conversations/monday/forget-range"
-                await client.get(f"{address}/api/conversations/monday")  # connected and known
-                asked = asyncio.create_task(client.post(path, json=body))
-                await asyncio.sleep(chance.choice((0.05, 0.15, 0.5, 1.5, 3.0)))
-                os.kill(process.pid, signal.SIGKILL)
+            async with httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
+                await forgotten(client, life, said[:2])  # connected, and known
+                takes = takes or await forgotten(client, life, said)
+                asked = forgetting(client, said)
+                await asyncio.sleep(chance.uniform(0, takes))
+                process.kill()
                 await asyncio.gather(asked, return_exceptions=True)
         await asyncio.sleep(1.0)  # whatever Neo4j was doing for it is over
-        (row,) = await life.ask(flagged)
-        assert row["flagged"] in (0, size)
-        ends[row["flagged"]] += 1
-        await life.check_flags()
-        await life.ask(
-            """
-            MATCH (m:Message {tenant_id: $t}) WHERE m.flagged
-            REMOVE m.flagged, m.flag_id
-            WITH m MATCH (m)<-[:FLAGS]-(f:Flag) DETACH DELETE f"""
-        )
-        await life.ask("MATCH (e:Event {tenant_id: $t}) DETACH DELETE e")
-        await life.ask("MATCH (r:Range {tenant_id: $t}) DETACH DELETE r")
-        await life.ask("MATCH (c:Conversation {tenant_id: $t}) SET c.events = 0")
-        await life.ask(
-            """
-            MATCH (n:Candidate {tenant_id: $t}) WHERE n.state = 'suppressed'
-            SET n.state = 'pending', n.flagged = false REMOVE n.deprioritized_at"""
-        )
-    print(f"{size} messages, {KILLS} kills: {dict(ends)}")
+        ends[await whole_or_nothing(life, said)] += 1
+    print(f"API: {told(ends)}")
+
+
+@pytest.mark.timeout(7200)
+@pytest.mark.spec("FLAG-11")
+async def test_a_range_is_flagged_whole_or_not_at_all_when_neo4j_is_killed(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """A Neo4j of its own, killed at any moment of the flagging, the commit among them."""
+    place = neo4j_place(tmp_path / "neo4j")
+    neo4j = start_neo4j(place)
+    own = settings.model_copy(
+        update={"neo4j_uri": place.uri, "neo4j_password": SecretStr(PASSWORD)}
+    )
+    graph, embedder = Graph.open(own), word_embedder()
+    chance, ends = random.Random(3), Counter[bool]()
+    try:
+        await migrate(graph)
+        await claim_model(graph, open_embedder(own))
+        life = Life(graph, "test", embedder)
+        await add_tenant(graph, life.tenant_id, name="Test", now=datetime.now(UTC))
+        await life.begin()
+        said, headers = await a_long_story(life), await headers_of(life)
+        with local_api(own, tmp_path) as address:
+            async with httpx.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
+                await forgotten(client, life, said[:2])
+                takes = await forgotten(client, life, said)
+                for _ in range(NEO4J_KILLS):
+                    await forgotten(client, life, said[:2])  # a new Neo4j has its plans to make
+                    asked = forgetting(client, said)
+                    await asyncio.sleep(chance.uniform(0, takes))
+                    neo4j.kill()
+                    neo4j.wait()
+                    neo4j = await asyncio.to_thread(start_neo4j, place)
+                    answer = await asked  # by now the API has given up, or tried again
+                    whole = await whole_or_nothing(life, said)
+                    assert answer.status_code == 503 or whole, answer.text
+                    ends[whole] += 1
+    finally:
+        await graph.close()
+        embedder.close()
+        end(neo4j)
+    print(f"Neo4j: {told(ends)}")
