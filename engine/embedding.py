@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ BATCH = 8  # texts encoded together; measured best on two cores, 32 is a quarter
 WORD = re.compile(r"[a-z]{3,}")
 WORDS_KEPT = 65_535  # of a vocabulary: a place in it is two bytes
 WORDS_AT_ONCE = 256
+NEAR_WORDS = 0.45  # cosine from which one word counts as another
 CHARACTERS_A_TOKEN = 4  # of English, about
 
 
@@ -58,17 +58,51 @@ def about_tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
-@dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The words a model was taught, and what each of them means alone."""
+    """The words a model was taught, and which of them mean nearly the same."""
 
-    places: dict[str, int]
-    vectors: npt.NDArray[np.float16]
+    def __init__(
+        self,
+        words: Sequence[str],
+        starts: npt.NDArray[np.int64],
+        others: npt.NDArray[np.uint16],
+        nearness: npt.NDArray[np.float16],
+    ) -> None:
+        self.places = {word: place for place, word in enumerate(words)}
+        self._starts = starts  # where each word's begin, and where the last one's end
+        self._others = others  # the places of the words near it
+        self._nearness = nearness
 
-    def near(self, asked: Sequence[int], there: Sequence[int]) -> Vector:
-        """How near each word that is asked for is to each word that is there."""
-        rows = [self.vectors[list(places)].astype(np.float32) for places in (asked, there)]
-        return np.asarray(rows[0] @ rows[1].T)
+    @classmethod
+    def of(cls, words: Sequence[str], vectors: Vector) -> "Lexicon":
+        """Hold every word against every other. For a whole model this takes seconds."""
+        starts, others, nearness = [0], [np.zeros(0, np.uint16)], [np.zeros(0, np.float16)]
+        for at in range(0, len(words), WORDS_AT_ONCE):
+            cosines = vectors[at : at + WORDS_AT_ONCE] @ vectors.T
+            rows, places = np.nonzero(cosines >= NEAR_WORDS)
+            starts += (starts[-1] + np.cumsum(np.bincount(rows, minlength=len(cosines)))).tolist()
+            others.append(places.astype(np.uint16))
+            nearness.append(cosines[rows, places].astype(np.float16))
+        return cls(words, np.array(starts), np.concatenate(others), np.concatenate(nearness))
+
+    @classmethod
+    def read(cls, words: Sequence[str], file: Path) -> "Lexicon":
+        kept = np.load(file)
+        return cls(words, kept["starts"], kept["others"], kept["nearness"])
+
+    def keep(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}.npz")  # two processes may be at it at once
+        np.savez(part, starts=self._starts, others=self._others, nearness=self._nearness)
+        part.rename(file)
+
+    def near(self, word: str) -> Vector:
+        """How near every word is to this one, by their places; 0 when it is not."""
+        place = self.places[word]
+        found = np.zeros(len(self.places), np.float32)
+        own = slice(self._starts[place], self._starts[place + 1])
+        found[self._others[own]] = self._nearness[own]
+        return found
 
 
 class Embedder:
@@ -146,19 +180,16 @@ class Embedder:
 
     def _read_lexicon(self) -> Lexicon:
         words = [word for word in self._ready().vocabulary() if WORD.fullmatch(word)][:WORDS_KEPT]
-        places = {word: place for place, word in enumerate(words)}
         file = self._words_file
         if file and file.exists():
-            return Lexicon(places, np.load(file, mmap_mode="r"))
-        vectors = np.zeros((len(words), self.dimensions), np.float16)
+            return Lexicon.read(words, file)
+        vectors = np.zeros((len(words), self.dimensions), np.float32)
         for at in range(0, len(words), WORDS_AT_ONCE):
             vectors[at : at + WORDS_AT_ONCE] = self._encode(words[at : at + WORDS_AT_ONCE])
+        made = Lexicon.of(words, vectors)
         if file and words:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            part = file.with_suffix(f".{os.getpid()}.npy")  # two processes may be at it at once
-            np.save(part, vectors)
-            part.rename(file)
-        return Lexicon(places, vectors)
+            made.keep(file)
+        return made
 
     def _encode(self, texts: Sequence[str]) -> list[Vector]:
         vectors = self._ready().encode(texts)
@@ -185,7 +216,7 @@ def open_embedder(settings: Settings) -> Embedder:
         model=settings.embedding_model,
         dimensions=settings.embedding_dimensions,
         cache=settings.embedding_cache,
-        words_file=onnx_folder(settings.home, settings.embedding_model) / "words.npy",
+        words_file=onnx_folder(settings.home, settings.embedding_model) / "words.npz",
     )
 
 

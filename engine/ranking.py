@@ -17,7 +17,6 @@ from engine.questions import Question, told_in
 
 Signals = dict[str, npt.NDArray[np.float64]]
 
-NEAR_WORDS = 0.45  # cosine from which one word counts as another
 STAND_OUT = 10  # finds that may lend to others what they are ahead of the next
 LONG = math.log(400)  # characters, from which more of them say no more
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -173,16 +172,11 @@ def matching(
     if not asked:
         nothing = np.zeros(faces.count)
         return nothing, nothing, {}
-    there = np.unique(np.concatenate([faces.words, faces.heard]))
-    near = lexicon.near([lexicon.places[word] for word in asked], there.tolist())
-    near = np.where(near >= NEAR_WORDS, near**2, 0.0)
 
     def best(words: npt.NDArray[np.intp], owner: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
         found = np.zeros((len(asked), faces.count))
-        if len(words):
-            columns = near[:, np.searchsorted(there, words)]
-            for row, values in zip(found, columns, strict=True):
-                np.maximum.at(row, owner, values)
+        for row, word in zip(found, asked, strict=True):
+            np.maximum.at(row, owner, lexicon.near(word)[words] ** 2)
         return found
 
     own = best(faces.words, faces.word_owner)

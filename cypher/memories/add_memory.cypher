@@ -19,18 +19,31 @@ WHERE persona.copying IS NULL
 OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
 WHERE message.id IN $sources
 WITH persona, message
-ORDER BY message.id
-// A flag that is set at the same time comes before this, or after it.
-FOREACH (it IN CASE WHEN message IS NULL THEN [] ELSE [message] END |
-  SET it.lock = true
-  REMOVE it.lock
-)
-WITH persona, collect(message) AS messages
+ORDER BY message.said_at, message.id
+WITH persona, collect(message) AS said, collect(message.id) AS found
+CALL (said) {
+  // A split has copied it, or it is a copy: a flag on any of them is heard.
+  UNWIND said AS message
+  OPTIONAL MATCH (message)-[:COPY_OF]->(first:Message)
+  WITH DISTINCT coalesce(first, message) AS first
+  UNWIND [first] + [(carried:Message)-[:COPY_OF]->(first) | carried] AS message
+  WITH message
+  ORDER BY message.said_at, message.id
+  // The lock before the look: somebody may just be flagging it.
+  SET message.lock = true
+  REMOVE message.lock
+  RETURN collect(message) AS messages
+}
 WITH
   persona,
   messages,
-  [id IN $sources WHERE NOT id IN [it IN messages | it.id]] AS missing,
-  [it IN messages WHERE coalesce(it.flagged, false) | it.id] AS flagged
+  [id IN $sources WHERE NOT id IN found] AS missing,
+  // A flag on what was said to another persona is not about this one.
+  [
+    it IN messages
+    WHERE coalesce(it.flagged, false) AND it.persona_id = $persona_id |
+    it.id
+  ] AS flagged
 CALL (persona, messages, missing, flagged) {
   WITH persona, messages
   WHERE missing = [] AND flagged = []

@@ -46,7 +46,7 @@ def test_the_questions_before_it_are_what_it_answers() -> None:
 
 
 def test_common_words_and_unknown_ones_are_no_words() -> None:
-    lexicon = Lexicon({"cat": 0, "the": 1, "luna": 2}, np.zeros((3, SIZE), np.float16))
+    lexicon = Lexicon.of(["cat", "the", "luna"], np.zeros((3, SIZE), np.float32))
 
     assert words_in(lexicon, "The cat, the CAT! Zbigniew's Luna?") == (0, 2)
 

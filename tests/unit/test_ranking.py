@@ -12,9 +12,9 @@ from engine.ranking import EPOCH, PROFILES, Find, ahead, lend, moment, one_each,
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 SIZE = 4
 # Words 0 and 1 mean nearly the same, 2 something else.
-LEXICON = Lexicon(
-    {"dog": 0, "puppy": 1, "boat": 2},
-    np.array([unit([1, 0, 0, 0]), unit([1, 0.3, 0, 0]), unit([0, 0, 1, 0])], np.float16),
+LEXICON = Lexicon.of(
+    ["dog", "puppy", "boat"],
+    np.array([unit([1, 0, 0, 0]), unit([1, 0.3, 0, 0]), unit([0, 0, 1, 0])]),
 )
 
 
