@@ -5,7 +5,7 @@ MODELS_BIN := .venv-models/bin
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults load bench-door bench-ingest bench-junk bench-night bench-forget lock lock-neo4j
+.PHONY: help up demo down test test-models check format faults load bench-door bench-ingest bench-junk bench-night bench-forget bench-quality bench-latency lock lock-neo4j
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -78,6 +78,16 @@ bench-forget: ## What «Forget This» costs beside a bare write of one row
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
 	@$(BIN)/python -m bench.forget $(ARGS)
+
+bench-quality: ## How much of what answers a question is recalled (DATA=LoCoMo's dev.jsonl)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	@$(BIN)/python -m bench.quality --data $(DATA)
+
+bench-latency: ## What a recall costs beside the bare searches it is made of (SIZE=1000000 for more)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	@$(BIN)/python -m bench.latency --sizes 10000 100000 $(SIZE) $(ARGS)
 
 lock: ## Choose the newest versions again and write requirements/*.txt
 	$(LOCK) --upgrade --extra local --extra models --group dev -o requirements/models.txt

@@ -324,7 +324,7 @@ async def measure(
     finally:
         embedder.close()
         await graph.close()
-    return missed
+    return int(bool(missed))
 
 
 def main() -> int:

@@ -73,3 +73,49 @@ def test_of_the_links_a_night_is_measured_on_one_in_twenty_is_weak() -> None:
     assert len({(it["from_id"], it["type"], it["to_id"]) for it in made}) == len(made) == 400
     assert sum(it["strength"] < 0.1 for it in made) == 20
     assert len({it["type"] for it in made}) == 7
+
+
+@pytest.mark.spec("SEARCH-06")
+def test_recall_is_measured_on_questions_whose_evidence_is_known(tmp_path: Path) -> None:
+    said = {
+        "D1:1": ("Sam", "My cat Miso hides under the bed when there is thunder."),
+        "D1:2": ("Kim", "I finally planted tomatoes on the roof of our house."),
+        "D1:3": ("Sam", "The knee surgery is planned for the first week of March."),
+        "D1:4": ("Kim", "Our choir sings at the old church on Sunday evening."),
+    }
+    turns = [
+        {"id": id_, "datetime": f"2026-05-02T12:0{place}:00", "speaker": who, "text": text}
+        for place, (id_, (who, text)) in enumerate(said.items())
+    ]
+    asked = [
+        {
+            "question": "What is Sam's pet afraid of?",
+            "evidence": ["D1:1"],
+            "category_name": "single_hop",
+        },
+        {
+            "question": "Where does Kim grow vegetables?",
+            "evidence": ["D1:2"],
+            "category_name": "multi_hop",
+        },
+    ]
+    talk = {"conversation": "t", "speakers": ["Sam", "Kim"], "turns": turns, "questions": asked}
+    (tmp_path / "talks.jsonl").write_text(json.dumps(talk))
+
+    told = bench("quality", "--data", str(tmp_path / "talks.jsonl"))
+
+    for name in ("published", "woven"):
+        assert name in told
+    rows = [line.split() for line in told.splitlines() if " all " in line]
+    assert len(rows) == 2
+    assert all("100.0%" in row for row in rows)
+    for name in ("plain", "hebbian", "decay", "both"):
+        assert f"│ {name} " in told
+
+
+@pytest.mark.spec("SEARCH-06")
+def test_a_recall_is_measured_against_bare_searches_of_the_same() -> None:
+    told = bench("latency", "--sizes", "200", "--seconds", "1")
+
+    for part in ("RETURN 1", "times the floor at p50", "of the exact ten nearest", "recalls/s"):
+        assert part in told
