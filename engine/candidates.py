@@ -173,7 +173,8 @@ async def propose_candidate(
     if found[0]["missing"]:
         raise MessageNotFound(found[0]["missing"][0])
     stored = found[0]["candidate"]
-    if any(stored[name] != proposed[name] for name in ("memory_type", "text", "content")):
+    same = ("memory_type", "text", "content")
+    if stored is None or any(stored[name] != proposed[name] for name in same):
         raise IdTaken("candidate", str(proposed["id"]))
     return as_candidate(stored, window)
 

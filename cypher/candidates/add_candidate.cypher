@@ -8,7 +8,8 @@
 // $embedding   vector
 // $sources     list of strings, ids of messages
 //
-// Returns candidate, and missing: the messages there are not, in which case nothing was kept.
+// Returns candidate, and missing: the messages there are not, in which case nothing was kept. Nor was
+// it, and candidate is null, when a night has made a memory of this id.
 // Nothing at all when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
@@ -38,10 +39,11 @@ WITH
   // A flag on what was said to another persona is not about this one.
   any(message IN messages
     WHERE coalesce(message.flagged, false) AND message.persona_id = $persona_id
-  ) AS flagged
-CALL (persona, messages, missing, flagged) {
-  WITH persona, messages, missing, flagged
-  WHERE missing = []
+  ) AS flagged,
+  EXISTS { (:Memory {tenant_id: $tenant_id, id: $candidate.id}) } AS taken
+CALL (persona, messages, missing, flagged, taken) {
+  WITH persona, messages, missing, flagged, taken
+  WHERE missing = [] AND NOT taken
   MERGE (candidate:Candidate {tenant_id: $tenant_id, id: $candidate.id})
     ON CREATE SET
       candidate += $candidate,
@@ -70,8 +72,8 @@ CALL (persona, messages, missing, flagged) {
       sources: [message IN messages | message.id]
     } AS candidate
   UNION
-  WITH missing
-  WHERE missing <> []
+  WITH missing, taken
+  WHERE missing <> [] OR taken
   RETURN null AS candidate
 }
 RETURN candidate, missing

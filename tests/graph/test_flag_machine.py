@@ -89,11 +89,8 @@ class Flags(Machine):
         self.propose(sorted({self.which(one), self.which(other)}), self.whose(persona))
 
     def propose(self, sources: list[str], whose: str) -> None:
-        text = f"{whose} of {' '.join(sources)}"
-        chosen = id_from(text)
-        self.run(
-            self.life.propose(text, at=self.now, sources=sources, chosen_id=chosen, whose=whose)
-        )
+        text = f"Of {' '.join(sources)}"
+        self.run(self.life.propose(text, at=self.now, sources=sources, whose=whose))
 
     def keep(self, where: str, of: dict[str, str]) -> None:
         """These messages are there now, each a copy of another or said for the first time."""

@@ -7,6 +7,7 @@ import pytest
 
 from engine.acknowledgments import Templates
 from engine.checkpoints import list_checkpoints, make_checkpoints
+from engine.errors import IdTaken
 from engine.flags import FlagRules, flag_message, undo_message
 from engine.history import message_history
 from engine.models import CandidateState, ReversalSource
@@ -184,3 +185,15 @@ async def test_the_story_of_a_copy_begins_with_that_of_its_message(life: Life) -
 
     assert await story(said) == ["flagged", "split", "unflagged"]
     assert await story(copy) == ["flagged", "split", "unflagged"]
+
+
+async def test_the_id_of_a_memory_is_taken(life: Life) -> None:
+    """Or the next night would have to make a second memory of it, and could not."""
+    proposed = await life.propose("Sam is polite.", chosen_id="polite")
+    await life.night()
+
+    with pytest.raises(IdTaken):
+        await life.propose("Sam is polite.", at=BORN + 2 * DAY, chosen_id=proposed)
+
+    assert await life.candidates() == []
+    assert (await life.night(FIRST_NIGHT + 3 * DAY)).state == "done"
