@@ -176,6 +176,8 @@ async def remember(
         raise MessageNotFound(found[0]["missing"][0])
     if found[0]["flagged"]:
         raise Invalid(f"Message {found[0]['flagged'][0]!r} is flagged: nothing is drawn from it.")
+    if found[0]["taken"]:
+        raise IdTaken("memory", memory_id)
     memory = await get_memory(graph, tenant_id, memory_id, now=now)
     same = (memory.persona_id, memory.memory_type, memory.text, memory.content)
     if same != (persona_id, new.memory_type, new.text, new.content):

@@ -12,7 +12,8 @@
 // $now         zoned datetime
 //
 // Returns missing: the messages there are not; flagged: those of them that are flagged. If there are
-// any, nothing was kept. Nothing at all when there is no such persona.
+// any, nothing was kept; nor was it when taken: a candidate has this id. Nothing at all when there is no
+// such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
@@ -43,14 +44,16 @@ WITH
     it IN messages
     WHERE coalesce(it.flagged, false) AND it.persona_id = $persona_id |
     it.id
-  ] AS flagged
-CALL (persona, messages, missing, flagged) {
+  ] AS flagged,
+  EXISTS { (:Candidate {tenant_id: $tenant_id, id: $memory.id}) } AS taken
+CALL (persona, messages, missing, flagged, taken) {
   WITH persona, messages
-  WHERE missing = [] AND flagged = []
+  WHERE missing = [] AND flagged = [] AND NOT taken
   MERGE (memory:Memory {tenant_id: $tenant_id, id: $memory.id})
     ON CREATE SET
       memory += $memory,
       memory += $filed,
+      memory.fresh = true,
       memory.persona_id = $persona_id,
       memory.conversation_id = messages[0].conversation_id,
       memory.embedding = toFloatList($embedding),
@@ -67,8 +70,11 @@ CALL (persona, messages, missing, flagged) {
       memory.weight_modifier = 1.0,
       memory.awaits = 'links',
       memory.valid_from = CASE $memory.memory_type WHEN 'semantic' THEN $memory.said_at END
+  WITH persona, messages, memory
+  WHERE memory.fresh
+  REMOVE memory.fresh
   SET memory:$($label)
   MERGE (persona)-[:REMEMBERS]->(memory)
   FOREACH (message IN messages | MERGE (memory)-[:DRAWN_FROM]->(message))
 }
-RETURN missing, flagged
+RETURN missing, flagged, taken

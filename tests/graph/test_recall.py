@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.acknowledgments import Templates
-from engine.errors import Invalid, PersonaNotFound
+from engine.errors import IdTaken, Invalid, MessageNotFound, PersonaNotFound
 from engine.flags import FlagRules, flag_message, undo_message
 from engine.memories import NewMemory, add_link, change_memory, minimize_memory, remember
 from engine.models import LinkType, MemoryType, Persona, ReversalSource, Tone
@@ -251,6 +251,32 @@ async def test_what_is_remembered_at_once_is_found_at_once(life: Life) -> None:
     (hit,) = (await recall(life, "where is the spare key?")).hits
 
     assert (hit.id, hit.state) == (kept, "active")
+
+
+async def test_an_id_is_taken_once_and_what_is_refused_changes_nothing(life: Life) -> None:
+    kept = await keep(life, "the spare key hangs behind the clock")
+    waiting = await life.propose("something else", chosen_id="waiting")
+    said, other = await life.say("A flagged thing.", "Another thing I said.")
+    await flag_message(life.graph, Templates(), life.caller, said, RULES, now=LATER)
+    before = await life.everything()
+
+    async def again(**given: Any) -> None:
+        told = {"memory_type": MemoryType.SEMANTIC, "text": "new", "content": {}, **given}
+        new = NewMemory(**told)
+        await remember(life.graph, life.embedder, life.tenant_id, "ada", new, now=LATER)
+
+    for refused, given in (
+        (IdTaken, {"chosen_id": kept}),
+        (IdTaken, {"chosen_id": kept, "memory_type": MemoryType.SOMATIC}),
+        (IdTaken, {"chosen_id": waiting}),
+        (Invalid, {"source_message_ids": [other, said]}),
+        (MessageNotFound, {"source_message_ids": [other, "nobody said it"]}),
+    ):
+        with pytest.raises(refused):
+            await again(**given)
+    await keep(life, "the spare key hangs behind the clock")  # the same again is the same
+
+    assert await life.everything() == before
 
 
 async def test_as_of_answers_as_it_would_have_then(life: Life) -> None:
