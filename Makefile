@@ -5,7 +5,7 @@ MODELS_BIN := .venv-models/bin
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults load bench-door bench-ingest bench-junk bench-night bench-forget bench-quality bench-latency lock lock-neo4j
+.PHONY: help up demo down test test-models check format faults load bench-door bench-ingest bench-junk bench-night bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,11 @@ bench-quality: ## How much of what answers a question is recalled (DATA=LoCoMo's
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
 	@$(BIN)/python -m bench.quality --data $(DATA)
+
+bench-leaks: ## What of a forgotten topic still comes up, and what forgetting costs the rest (DATA=LoCoMo's dev.jsonl)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	@$(BIN)/python -m bench.leaks --data $(DATA)
 
 bench-latency: ## What a recall costs beside the bare searches it is made of (SIZE=1000000 for more)
 	@$(PYTHON) ops/bootstrap.py dev

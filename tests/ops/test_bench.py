@@ -1,6 +1,7 @@
 """The benchmarks in short: that they run and report. Their figures are for people to judge."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,8 +76,8 @@ def test_of_the_links_a_night_is_measured_on_one_in_twenty_is_weak() -> None:
     assert len({it["type"] for it in made}) == 7
 
 
-@pytest.mark.spec("SEARCH-06")
-def test_recall_is_measured_on_questions_whose_evidence_is_known(tmp_path: Path) -> None:
+def a_talk(folder: Path) -> str:
+    """A file of one short conversation and two questions about it."""
     said = {
         "D1:1": ("Sam", "My cat Miso hides under the bed when there is thunder."),
         "D1:2": ("Kim", "I finally planted tomatoes on the roof of our house."),
@@ -100,9 +101,13 @@ def test_recall_is_measured_on_questions_whose_evidence_is_known(tmp_path: Path)
         },
     ]
     talk = {"conversation": "t", "speakers": ["Sam", "Kim"], "turns": turns, "questions": asked}
-    (tmp_path / "talks.jsonl").write_text(json.dumps(talk))
+    (folder / "talks.jsonl").write_text(json.dumps(talk))
+    return str(folder / "talks.jsonl")
 
-    told = bench("quality", "--data", str(tmp_path / "talks.jsonl"))
+
+@pytest.mark.spec("SEARCH-06", "SEARCH-08")
+def test_recall_is_measured_on_questions_whose_evidence_is_known(tmp_path: Path) -> None:
+    told = bench("quality", "--data", a_talk(tmp_path))
 
     for name in ("published", "woven"):
         assert name in told
@@ -119,3 +124,12 @@ def test_a_recall_is_measured_against_bare_searches_of_the_same() -> None:
 
     for part in ("RETURN 1", "times the floor at p50", "of the exact ten nearest", "recalls/s"):
         assert part in told
+
+
+@pytest.mark.spec("CTX-02")
+def test_what_is_forgotten_is_looked_for_everywhere(tmp_path: Path) -> None:
+    told = bench("leaks", "--data", a_talk(tmp_path))
+
+    for where in ("recall", "context", "waking", "checkpoints", "export"):
+        assert re.search(rf"leaks in {where}\s+│ 0 ", told), told
+    assert "messages flagged" in told

@@ -1,0 +1,192 @@
+"""What of a forgotten topic still comes up, on LoCoMo's conversations.
+
+Each persona lives through its conversation and sleeps on it. Then every third topic is flagged, and
+all questions are asked, and the words that were flagged as well: of recall, of context, of what the
+persona wakes up with, of checkpoints and of an export without what is flagged. None of it may say a
+sentence that was only said in a flagged message, unless it is marked as fallback. It also tells how
+often the fallback comes when it should and when it should not, and what questions whose evidence
+nobody flagged lose.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from bench.forget import RULES
+from bench.ingest import Talk, read_talks
+from bench.private import private_neo4j
+from bench.quality import CALLER, ask, live, questions
+from engine.acknowledgments import Templates
+from engine.checkpoints import list_checkpoints, make_checkpoints
+from engine.context import Wanted, assemble_context
+from engine.embedding import Embedder, open_embedder
+from engine.exports import ExportFormat, export_conversation
+from engine.extraction.prose import sentences
+from engine.flags import flag_range
+from engine.graph import Graph
+from engine.hydration import hydrate
+from engine.recall import Recall
+from engine.settings import Settings
+
+EVERY = 3  # which topics are flagged
+LEAST_WORDS = 5  # of a sentence that tells something
+LOST = 0.005  # of recall@10, that flags may cost what nobody flagged
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was flagged of one conversation."""
+
+    ids: frozenset[str]
+    texts: list[str]
+    sentences: list[str]  # that nobody said elsewhere
+
+    def leaks(self, told: str) -> bool:
+        return any(it in told for it in self.sentences)
+
+
+async def forget(graph: Graph, talk: Talk, now: datetime) -> Forgotten:
+    """Flag every third topic of a conversation."""
+    await make_checkpoints(graph, CALLER.tenant_id, talk.name, now=now)
+    found = await list_checkpoints(graph, CALLER, talk.name, limit=10_000)
+    ids: set[str] = set()
+    for checkpoint in found.items[::EVERY]:
+        await flag_range(
+            graph,
+            Templates(),
+            CALLER,
+            talk.name,
+            first_id=checkpoint.message_ids[0],
+            last_id=checkpoint.message_ids[-1],
+            confirmed=True,
+            rules=RULES,
+            now=now,
+        )
+        ids |= {*checkpoint.message_ids}
+    flagged = [it for it in talk.messages if it.message_id in ids]
+    heard = "\n".join(it.content for it in talk.messages if it.message_id not in ids)
+    alone = [
+        part
+        for it in flagged
+        for part in sentences(it.content)
+        if len(part.split()) >= LEAST_WORDS and part not in heard
+    ]
+    return Forgotten(frozenset(ids), [it.content for it in flagged], alone)
+
+
+async def look(
+    graph: Graph,
+    embedder: Embedder,
+    talk: str,
+    forgotten: Forgotten,
+    asked: Sequence[str],
+    now: datetime,
+) -> tuple[Counter[str], list[bool]]:
+    """Where something leaked, and for which queries the fallback came."""
+    recall = Recall(graph, embedder, seconds=600)
+    leaks: Counter[str] = Counter()
+    fell_back = []
+    for query in track(asked, talk):
+        recalled = await recall.recall(CALLER.tenant_id, talk, query, now=now, limit=20)
+        fell_back.append(recalled.fallback)
+        leaks["recall"] += sum(
+            forgotten.leaks(hit.text) for hit in recalled.hits if not hit.deprioritized
+        )
+        wanted = Wanted(talk, query)
+        context = await assemble_context(graph, recall, embedder, CALLER, talk, wanted, now=now)
+        leaks["context"] += sum(
+            forgotten.leaks(piece.content) for piece in context.pieces if not piece.deprioritized
+        )
+    for seed in range(20):
+        woken = await hydrate(graph, embedder, CALLER.tenant_id, talk, now=now, seed=seed)
+        leaks["waking"] += sum(forgotten.leaks(piece.content) for piece in woken.pieces)
+    told = await list_checkpoints(graph, CALLER, talk, limit=10_000)
+    leaks["checkpoints"] += sum(forgotten.leaks(it.summary) for it in told.items)
+    for format_ in ExportFormat:
+        written = await export_conversation(
+            graph,
+            CALLER,
+            talk,
+            format=format_,
+            exclude_flagged=True,
+            first_id=None,
+            last_id=None,
+        )
+        leaks["export"] += forgotten.leaks("".join([part async for part in written]))
+    return leaks, fell_back
+
+
+async def measure(settings: Settings, data: Path, console: Console) -> int:
+    graph = Graph.open(settings).with_limit(120)
+    embedder = open_embedder(settings)
+    try:
+        talks, asked = read_talks(data), questions(data)
+        now = await live(graph, embedder, talks)
+        recall = Recall(graph, embedder, seconds=600)
+        before = await ask(recall, graph, asked, now, recall.profile)
+        forgotten = {talk.name: await forget(graph, talk, now) for talk in talks}
+        after = await ask(recall, graph, asked, now, recall.profile)
+        leaks: Counter[str] = Counter()
+        came: dict[str, list[bool]] = {"should": [], "should not": []}
+        for talk in talks:
+            gone = forgotten[talk.name]
+            mine = [it for it in asked if it["talk"] == talk.name]
+            texts = [*(it["question"] for it in mine), *gone.texts]
+            found, fell_back = await look(graph, embedder, talk.name, gone, texts, now)
+            leaks += found
+            kinds = [*(kind(it, gone) for it in mine), *["should"] * len(gone.texts)]
+            for which, fell in zip(kinds, fell_back, strict=True):
+                if which:
+                    came[which].append(fell)
+    finally:
+        embedder.close()
+        await graph.close()
+
+    lost = [
+        one.recall(10) - other.recall(10)
+        for it, one, other in zip(asked, before, after, strict=True)
+        if kind(it, forgotten[it["talk"]]) == "should not"
+    ]
+    table = Table("", "")
+    flagged = sum(len(it.ids) for it in forgotten.values())
+    table.add_row("messages flagged", f"{flagged} of {sum(len(it.messages) for it in talks)}")
+    for where in ("recall", "context", "waking", "checkpoints", "export"):
+        table.add_row(f"leaks in {where}", str(leaks[where]))
+    for which, did in came.items():
+        share = f"{np.mean(did):.1%} of {len(did)}" if did else "never asked"
+        table.add_row(f"fallback when it {which} come", share)
+    change = float(np.mean(lost)) if lost else 0.0
+    table.add_row("recall@10 lost where nothing was flagged", f"{change:.2%} of {len(lost)}")
+    console.print(table)
+    return int(sum(leaks.values()) > 0 or change > LOST)
+
+
+def kind(question: dict[str, Any], gone: Forgotten) -> str | None:
+    """Whether the fallback should come: all the evidence is flagged; or none of it."""
+    evidence = {f"{question['talk']}.{turn}" for turn in question["evidence"]}
+    if evidence <= gone.ids:
+        return "should"
+    return None if evidence & gone.ids else "should not"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
+        return asyncio.run(measure(settings, parser.parse_args().data, Console()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
