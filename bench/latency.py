@@ -44,7 +44,8 @@ PROBE, PROBE_SIZE = "probe", 100
 TOPICS = 200
 NOISE = 0.75  # of a vector's length: near memories have a cosine of about 0.6, as in real talk
 AT_ONCE = 1000
-WARM, RUNS = 60, 300
+RUNS = 300  # questions to all personas, and as many to the small one
+WARM = 5  # one of so many questions only warms up
 CLIENTS, SECONDS = 32, 60
 GOALS = {"p50": 1.5, "p95": 2.5, "growth": 1.5, "exact": 0.95}
 
@@ -141,7 +142,9 @@ class Question:
     vector: Vector
 
 
-async def load(graph: Graph, embedder: Embedder, world: World, size: int) -> list[Question]:
+async def load(
+    graph: Graph, embedder: Embedder, world: World, size: int, runs: int
+) -> list[Question]:
     """Load, then index. Returns questions, half of them to the small persona."""
     for index in ("meaning", "words"):
         await bare(graph, f"DROP INDEX {index} IF EXISTS")
@@ -155,7 +158,7 @@ async def load(graph: Graph, embedder: Embedder, world: World, size: int) -> lis
             await bare(graph, LOAD, rows=some, now=NOW)
         for some in chunks(list(links(persona_id, count))):
             await bare(graph, LINK, rows=some, tenant_id=TENANT)
-        take = RUNS if persona_id == PROBE else math.ceil(RUNS / PERSONAS)
+        take = runs if persona_id == PROBE else math.ceil(runs / PERSONAS)
         for place in world.chance.integers(count, size=take):
             words = rows[place]["kept"]["text"].split()[:4]
             noise = world.chance.normal(size=world.dimensions)
@@ -194,7 +197,7 @@ async def compare(
     """Ask each question as a recall and as the floor, in turns."""
     watch = Stopwatch()
     for place, it in enumerate(asked):
-        if place == WARM:
+        if place == len(asked) // WARM:
             watch = Stopwatch()
         words = it.text[11:-1].split()
         where = {"tenant_id": TENANT, "persona_id": it.persona_id, "limit": 50}
@@ -277,8 +280,9 @@ def show(console: Console, title: str, watch: Stopwatch) -> tuple[float, float]:
 
 
 async def measure(
-    settings: Settings, url: str, key: str, sizes: Sequence[int], seconds: float, console: Console
+    settings: Settings, url: str, key: str, given: argparse.Namespace, console: Console
 ) -> int:
+    sizes, seconds = given.sizes, given.seconds
     missed = 0
     steady: dict[int, float] = {}
 
@@ -301,7 +305,7 @@ async def measure(
                 t=TENANT,
             )
             world = World(list(lexicon.places), embedder.dimensions)
-            asked = await load(graph, embedder, world, size)
+            asked = await load(graph, embedder, world, size, given.runs)
             recall = Recall(graph, embedder, seconds=600)
             large = [it for it in asked if it.persona_id != PROBE]
             small = [it for it in asked if it.persona_id == PROBE]
@@ -330,15 +334,14 @@ async def measure(
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--seconds", type=float, default=SECONDS)
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
         private_stack(Path(folder)) as (stack, settings, key),
     ):
-        return asyncio.run(
-            measure(settings, stack.api_url, key, given.sizes, given.seconds, Console())
-        )
+        return asyncio.run(measure(settings, stack.api_url, key, given, Console()))
 
 
 if __name__ == "__main__":
