@@ -72,7 +72,7 @@ async def kept(life: Life, persona_id: str) -> dict[str, dict[str, Any]]:
 
 
 # What a copy has of its own.
-OWN = {"id", "persona_id", "copied_from", "copied_at", "own_modifier", "own_flagged"}
+OWN = {"id", "persona_id", "shelf", "copied_from", "copied_at", "own_modifier", "own_flagged"}
 # What follows from how a memory was used.
 USED = {"access_count", "accessed_at", "uses_on", "uses_today", "stirred_at"}
 REST = {"idle_since", "idle_importance", "fades_at", "prune_at"}

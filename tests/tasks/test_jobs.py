@@ -93,6 +93,7 @@ async def test_beat_fires_what_the_timetable_says(settings: Settings) -> None:
         "tasks.jobs.draw_overdue",
         "tasks.jobs.fade_due",
         "tasks.jobs.duplicate_left",
+        "tasks.jobs.count_uses",
     }
     assert all(entry["schedule"] <= timedelta(hours=1) for entry in entries.values())
 
