@@ -279,7 +279,7 @@ def test_ctrl_c_stops_everything(up: Newcomer) -> None:
     terminal.send_signal(signal.SIGINT)
 
     assert terminal.wait(60) == 0
-    assert not any(psutil.pid_exists(pid) for pid in pids.values())
+    assert [name for name, pid in pids.items() if psutil.pid_exists(pid)] == []
     assert up.home.members() == []
 
 
