@@ -45,3 +45,9 @@ def only(*roles: Role) -> Callable[[Connection, BaseRouteHandler], Awaitable[Non
             raise Forbidden(caller.role, " or ".join(repr(role.value) for role in roles))
 
     return guard
+
+
+STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
+EDITORS = only(Role.RUNTIME, Role.ADMIN)
+PEOPLE = only(Role.RUNTIME, Role.USER, Role.ADMIN)
+AUDITORS = only(Role.ANALYST, Role.ADMIN)

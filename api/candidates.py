@@ -8,7 +8,7 @@ from litestar.params import QueryParameter
 from litestar.status_codes import HTTP_200_OK
 from msgspec import UNSET
 
-from api.auth import only
+from api.auth import EDITORS, STAFF
 from api.errors import problems
 from api.wire import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
 from engine.candidates import (
@@ -22,11 +22,8 @@ from engine.candidates import (
 from engine.clock import Clock
 from engine.embedding import Embedder
 from engine.graph import Graph
-from engine.models import Caller, Candidate, CandidateState, Gate, Page, Role
+from engine.models import Caller, Candidate, CandidateState, Gate, Page
 from engine.settings import Settings
-
-STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
-EDITORS = only(Role.RUNTIME, Role.ADMIN)
 
 
 class CandidateController(Controller):

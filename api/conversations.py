@@ -11,7 +11,7 @@ from litestar.params import FromQuery, HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 from redis.asyncio import Redis
 
-from api.auth import only
+from api.auth import PEOPLE
 from api.errors import problems
 from api.wire import (
     Cursor,
@@ -52,8 +52,6 @@ from engine.models import (
 from engine.settings import Settings
 from engine.splits import split_conversation
 
-WRITERS = only(Role.RUNTIME, Role.USER, Role.ADMIN)
-
 EXPORTED = {  # the content type and the ending of each format
     ExportFormat.JSONL: ("application/x-ndjson", "jsonl"),
     ExportFormat.MARKDOWN: ("text/markdown", "md"),
@@ -91,7 +89,7 @@ class ConversationController(Controller):
     path = "/conversations"
     tags = ("conversations",)
 
-    @post(operation_id="add_conversation", guards=[WRITERS], responses=problems(404, 409, 413))
+    @post(operation_id="add_conversation", guards=[PEOPLE], responses=problems(404, 409, 413))
     async def add(
         self,
         data: Annotated[
@@ -138,7 +136,7 @@ class ConversationController(Controller):
     @post(
         "/{conversation_id:str}/messages",
         operation_id="record_messages",
-        guards=[WRITERS],
+        guards=[PEOPLE],
         responses=problems(404, 409, 413),
     )
     async def record(
@@ -250,7 +248,7 @@ class ConversationController(Controller):
     @post(
         "/{conversation_id:str}/split",
         operation_id="split_conversation",
-        guards=[WRITERS],
+        guards=[PEOPLE],
         responses=problems(404, 409, 413),
     )
     async def split(

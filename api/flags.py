@@ -11,7 +11,7 @@ from litestar.params import QueryParameter
 from litestar.status_codes import HTTP_200_OK
 from redis.asyncio import Redis
 
-from api.auth import only
+from api.auth import PEOPLE
 from api.errors import problems
 from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
 from engine.acknowledgments import Acknowledger
@@ -26,15 +26,13 @@ from engine.flags import (
     undo_range,
 )
 from engine.graph import Graph
-from engine.models import Caller, Flagged, Range, Role
+from engine.models import Caller, Flagged, Range
 from engine.settings import Settings
 
 Preview = Annotated[
     bool,
     QueryParameter(description="Tell exactly what would be touched, and touch nothing."),
 ]
-
-PEOPLE = only(Role.RUNTIME, Role.USER, Role.ADMIN)
 
 
 class FlagController(Controller):

@@ -8,7 +8,7 @@ from litestar.params import QueryParameter
 from litestar.status_codes import HTTP_200_OK
 from msgspec import UNSET
 
-from api.auth import only
+from api.auth import AUDITORS, EDITORS, STAFF
 from api.errors import problems
 from api.wire import (
     Cursor,
@@ -49,13 +49,8 @@ from engine.models import (
     MemoryState,
     MemoryType,
     Page,
-    Role,
 )
 from engine.settings import Settings
-
-STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
-EDITORS = only(Role.RUNTIME, Role.ADMIN)
-AUDITORS = only(Role.ANALYST, Role.ADMIN)
 
 
 class MemoryController(Controller):

@@ -5,7 +5,7 @@ from typing import Annotated
 from litestar import Controller, get, put
 from litestar.di import NamedDependency
 
-from api.auth import only
+from api.auth import STAFF, only
 from api.errors import problems
 from api.wire import PathId, like
 from engine.graph import Graph
@@ -40,7 +40,7 @@ class PolicyController(Controller):
     @get(
         "/policy",
         operation_id="get_tenant_policy",
-        guards=[only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)],
+        guards=[STAFF],
         responses=problems(),
     )
     async def of_tenant(
@@ -67,7 +67,7 @@ class PolicyController(Controller):
     @get(
         "/personas/{persona_id:str}/policy",
         operation_id="get_policy",
-        guards=[only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)],
+        guards=[STAFF],
         responses=problems(404),
     )
     async def of_persona(

@@ -9,7 +9,7 @@ from litestar.background_tasks import BackgroundTask
 from litestar.di import NamedDependency
 from litestar.status_codes import HTTP_200_OK
 
-from api.auth import only
+from api.auth import EDITORS, STAFF
 from api.errors import problems
 from api.wire import Asked, ContextWanted, PathId, Waking, in_utc, like
 from engine.clock import Clock
@@ -23,9 +23,6 @@ from engine.recall import Filters, Recall, Recalled
 from engine.uses import UseLog
 
 T = TypeVar("T")
-
-RUNTIMES = only(Role.RUNTIME, Role.ADMIN)
-STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
 
 
 class RecallController(Controller):
@@ -84,7 +81,7 @@ class RecallController(Controller):
     @post(
         "/context",
         operation_id="assemble_context",
-        guards=[RUNTIMES],
+        guards=[EDITORS],
         status_code=HTTP_200_OK,
         responses=problems(404, 413, 503),
     )
@@ -123,7 +120,7 @@ class RecallController(Controller):
     @post(
         "/hydrate",
         operation_id="hydrate",
-        guards=[RUNTIMES],
+        guards=[EDITORS],
         status_code=HTTP_200_OK,
         responses=problems(404, 413),
     )

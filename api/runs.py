@@ -3,11 +3,11 @@
 from litestar import Controller, get
 from litestar.di import NamedDependency
 
-from api.auth import only
+from api.auth import STAFF
 from api.errors import problems
 from api.wire import Cursor, Limit, PathId
 from engine.graph import Graph
-from engine.models import Caller, Page, Role
+from engine.models import Caller, Page
 from engine.night.ledger import (
     Change,
     Run,
@@ -17,8 +17,6 @@ from engine.night.ledger import (
     list_runs,
     list_snapshots,
 )
-
-STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
 
 
 class RunController(Controller):

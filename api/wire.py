@@ -168,11 +168,16 @@ class NewMessages(Body, frozen=True):
     messages: Annotated[list[NewMessage], Meta(min_length=1, max_length=1000)]
 
 
-class NewCandidate(Body, frozen=True):
+class NewItem(Body, frozen=True):
+    """Something that a runtime has drawn itself."""
+
     memory_type: MemoryType
     text: Annotated[str, Meta(min_length=1, max_length=4000)]
     content: dict[str, Any] = {}
     source_message_ids: Annotated[list[Id], Meta(max_length=100)] = []
+
+
+class NewCandidate(NewItem, frozen=True):
     candidate_id: Id | None = None
 
 
@@ -193,11 +198,7 @@ class MemoryChanges(Body, frozen=True):
     project: Project | None | UnsetType = UNSET
 
 
-class NewMemoryBody(Body, frozen=True):
-    memory_type: MemoryType
-    text: Annotated[str, Meta(min_length=1, max_length=4000)]
-    content: dict[str, Any] = {}
-    source_message_ids: Annotated[list[Id], Meta(max_length=100)] = []
+class NewMemoryBody(NewItem, frozen=True):
     memory_id: Id | None = None
     said_at: Moment | None = None
     tags: Tags = []

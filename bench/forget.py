@@ -14,13 +14,12 @@ import tempfile
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from bench.ingest import NoEncoder
-from bench.private import private_neo4j
+from bench.private import bare, private_neo4j
 from engine.acknowledgments import Templates
 from engine.conversations import add_conversation
 from engine.embedding import Embedder, claim_model
@@ -116,12 +115,6 @@ async def prepare(graph: Graph, messages: int) -> None:
     for statement in (LOAD, LINK):
         await bare(graph, statement, messages=messages, now=NOW)
     await bare(graph, "CALL db.prepareForReplanning()")
-
-
-async def bare(graph: Graph, statement: str, **parameters: Any) -> None:
-    """Through the same driver and pool, and nothing of ours."""
-    async with graph._driver.session(database=graph._database) as session:
-        await (await session.run(f"CYPHER 25 {statement}", parameters)).consume()
 
 
 async def one_turn(graph: Graph, taken: dict[str, list[float]], message_id: str) -> None:

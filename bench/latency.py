@@ -27,8 +27,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.private import private_stack
-from bench.quality import bare
+from bench.private import bare, private_stack
 from engine.embedding import Embedder, Vector, claim_model, open_embedder, unit
 from engine.facets import Facets, shelf
 from engine.graph import Graph

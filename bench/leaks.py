@@ -8,10 +8,7 @@ often the fallback comes when it should and when it should not, and what questio
 nobody flagged lose.
 """
 
-import argparse
-import asyncio
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +23,7 @@ from rich.table import Table
 
 from bench.forget import RULES
 from bench.ingest import Talk, read_talks
-from bench.private import private_neo4j
+from bench.private import over_data
 from bench.quality import CALLER, ask, live, questions
 from engine.acknowledgments import Templates
 from engine.checkpoints import list_checkpoints, make_checkpoints
@@ -181,12 +178,5 @@ def kind(question: dict[str, Any], gone: Forgotten) -> str | None:
     return None if evidence & gone.ids else "should not"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
-        return asyncio.run(measure(settings, parser.parse_args().data, Console()))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(over_data(measure, __doc__))

@@ -1,15 +1,19 @@
 """A stack, or a graph, of a benchmark's own: nothing beside it is touched, and nothing stays."""
 
+import argparse
 import asyncio
 import subprocess
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
+from rich.console import Console
 
-from engine.graph import set_first_password
+from engine.graph import Graph, set_first_password
 from engine.settings import Settings
 from ops.demo import prepare_demo
 from ops.local_neo4j import Neo4jPlace, command
@@ -52,3 +56,21 @@ def private_neo4j(folder: Path) -> Iterator[Settings]:
     finally:
         server.terminate()
         server.wait()
+
+
+async def bare(graph: Graph, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+    """Through the same driver and pool, and nothing of ours."""
+    async with graph._driver.session(database=graph._database) as session:
+        result = await session.run(f"CYPHER 25 {statement}", parameters)
+        return [dict(record) async for record in result]
+
+
+def over_data(
+    measure: Callable[[Settings, Path, Console], Coroutine[Any, Any, int]], told: str | None
+) -> int:
+    """Let `measure` loose on `--data`, over a Neo4j of its own."""
+    parser = argparse.ArgumentParser(description=told)
+    parser.add_argument("--data", type=Path, required=True)
+    data = parser.parse_args().data
+    with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
+        return asyncio.run(measure(settings, data, Console()))

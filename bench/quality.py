@@ -11,11 +11,8 @@ recall@k is the share of a question's evidence turns among the first k hits, the
 questions; hit@10 is any of them; MRR is 1 / the rank of the first. The intervals are bootstrapped.
 """
 
-import argparse
-import asyncio
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,7 +25,7 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.ingest import Talk, read_talks
-from bench.private import private_neo4j
+from bench.private import bare, over_data
 from engine.candidates import draw_candidates
 from engine.conversations import add_conversation, record_messages
 from engine.duplicates import duplicate_persona
@@ -201,13 +198,6 @@ async def use_all(
         await count_together(graph, [use], whole=False)
 
 
-async def bare(graph: Graph, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-    """Through the same driver and pool, and nothing of ours."""
-    async with graph._driver.session(database=graph._database) as session:
-        result = await session.run(f"CYPHER 25 {statement}", parameters)
-        return [dict(record) async for record in result]
-
-
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """The middle 95 % of what other questions of the same kind would have given."""
     drawn = np.random.default_rng(7).choice(values, (RESAMPLED, len(values)))
@@ -256,12 +246,5 @@ async def measure(settings: Settings, data: Path, console: Console) -> int:
     return int(bool(missed))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
-        return asyncio.run(measure(settings, parser.parse_args().data, Console()))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(over_data(measure, __doc__))

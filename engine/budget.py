@@ -41,7 +41,7 @@ Unit = tuple[Piece, ...]  # stands together or not at all
 
 
 @dataclass(slots=True)
-class Shelf:
+class Pile:
     """One layer's candidates, the most wanted first, and what of them was taken."""
 
     units: Sequence[Unit]
@@ -73,14 +73,14 @@ class Shelf:
                 yield from unit
 
 
-def fill(budget: int, identity: Unit, shelves: Mapping[str, tuple[float, Shelf]]) -> None:
+def fill(budget: int, identity: Unit, piles: Mapping[str, tuple[float, Pile]]) -> None:
     """Fill every layer up to its share of what the identity leaves, then what is left of all."""
     room = room_beside(budget, identity)
     left = room
-    for share, shelf in shelves.values():
-        left -= shelf.fill(min(left, int(room * share)))
-    for _, shelf in shelves.values():
-        left -= shelf.fill(left)
+    for share, pile in piles.values():
+        left -= pile.fill(min(left, int(room * share)))
+    for _, pile in piles.values():
+        left -= pile.fill(left)
 
 
 def room_beside(budget: int, identity: Unit) -> int:
@@ -91,11 +91,11 @@ def room_beside(budget: int, identity: Unit) -> int:
     return budget - needed
 
 
-def left_out(shelves: Iterable[Shelf]) -> list[LeftOut]:
+def left_out(piles: Iterable[Pile]) -> list[LeftOut]:
     return [
         LeftOut(it.layer, it.tokens, it.message_id, it.memory_id, it.checkpoint_id)
-        for shelf in shelves
-        for it in shelf.left_out
+        for pile in piles
+        for it in pile.left_out
     ]
 
 

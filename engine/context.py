@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 
-from engine.budget import LeftOut, Piece, Shelf, Unit, fill, left_out, remembered
+from engine.budget import LeftOut, Piece, Pile, Unit, fill, left_out, remembered
 from engine.embedding import Embedder
 from engine.errors import ConversationNotFound, PersonaNotFound
 from engine.graph import Graph, Row
@@ -106,19 +106,19 @@ async def assemble_context(
     }
     sized = dict(zip(layers, await measure(embedder, list(layers.values())), strict=True))
     identity = tuple(piece for unit in sized[IDENTITY] for piece in unit)
-    shelves = {
-        layer: (share, Shelf(sized[layer], in_a_row=layer == WORKING))
+    piles = {
+        layer: (share, Pile(sized[layer], in_a_row=layer == WORKING))
         for layer, share in SHARES.items()
     }
-    fill(wanted.budget, identity, shelves)
-    pieces = [*identity, *laid_out(shelves)]
+    fill(wanted.budget, identity, piles)
+    pieces = [*identity, *laid_out(piles)]
     return Context(
         persona_id,
         wanted.conversation_id,
         pieces,
         tokens=sum(piece.tokens for piece in pieces),
         budget=wanted.budget,
-        left_out=left_out(shelf for _, shelf in shelves.values()),
+        left_out=left_out(pile for _, pile in piles.values()),
         flagged=sum(message["flagged"] for message in said),
         recall_id=recalled.recall_id if recalled else None,
         fallback=bool(recalled and recalled.fallback),
@@ -201,12 +201,12 @@ async def measure(embedder: Embedder, layers: Sequence[Sequence[Unit]]) -> list[
     ]
 
 
-def laid_out(shelves: dict[str, tuple[float, Shelf]]) -> Iterator[Piece]:
+def laid_out(piles: dict[str, tuple[float, Pile]]) -> Iterator[Piece]:
     """What was taken, as it is read: turns and summaries in the order of time."""
-    for layer, (_, shelf) in shelves.items():
-        kept = [piece for unit in shelf.kept for piece in unit]
+    for layer, (_, pile) in piles.items():
+        kept = [piece for unit in pile.kept for piece in unit]
         if layer == WORKING:
-            kept = [piece for unit in reversed(shelf.kept) for piece in unit]
+            kept = [piece for unit in reversed(pile.kept) for piece in unit]
         summed_up = [it for it in kept if layer == COLD and it.checkpoint_id]
         yield from reversed(summed_up)
         yield from (it for it in kept if it not in summed_up)

@@ -11,7 +11,7 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
-from engine.budget import LeftOut, Piece, Shelf, left_out, room_beside
+from engine.budget import LeftOut, Piece, Pile, left_out, room_beside
 from engine.embedding import Embedder, about_tokens
 from engine.graph import Graph, Row
 from engine.personas import get_persona
@@ -77,16 +77,16 @@ async def hydrate(
         (Piece(IDENTITY, persona.identity, tokens, role="system"),) if persona.identity else ()
     )
     layers = {INVOLUNTARY: faded, PINNED: pinned, PROJECT: of_project, RECENT: newest}
-    shelf = Shelf([(piece,) for piece in once_each(layers.items())])
-    shelf.fill(room_beside(budget, identity))
-    pieces = [*identity, *(piece for unit in shelf.kept for piece in unit)]
+    pile = Pile([(piece,) for piece in once_each(layers.items())])
+    pile.fill(room_beside(budget, identity))
+    pieces = [*identity, *(piece for unit in pile.kept for piece in unit)]
     return Woken(
         persona_id,
         seed,
         pieces,
         tokens=sum(piece.tokens for piece in pieces),
         budget=budget,
-        left_out=left_out([shelf]),
+        left_out=left_out([pile]),
     )
 
 

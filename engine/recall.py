@@ -1,6 +1,6 @@
 """Recall: what a persona remembers when it is asked. Two round trips, however much it knows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -227,8 +227,7 @@ class Search:
         )
         found = answer["found"]
         best = max((row["matched"] or 0.0 for row in found), default=0.0) or 1.0
-        weigh_more = self.weighing(best)
-        finds, rarity = weigh_more(found, None)
+        finds, rarity = self.weigh(found, best)
         if self.profile.spread and finds:
             excess = ahead(finds)
             (answer,) = await self.graph.read(
@@ -240,28 +239,23 @@ class Search:
             )
             links = answer["links"]
             new = {row["id"]: row["it"] for row in links if row["it"]}
-            finds += weigh_more(list(new.values()), rarity)[0]
+            finds += self.weigh(list(new.values()), best, rarity)[0]
             lend(finds, links, excess, self.profile)
         return one_each(finds, facts_apart=self.facts_apart)
 
-    def weighing(
-        self, best_match: float
-    ) -> Callable[[Sequence[Row], Mapping[str, float] | None], tuple[list[Find], dict[str, float]]]:
-        def weighed(
-            rows: Sequence[Row], rarity: Mapping[str, float] | None
-        ) -> tuple[list[Find], dict[str, float]]:
-            return weigh(
-                rows,
-                self.question,
-                self.vector,
-                self.lexicon,
-                self.profile,
-                self.at,
-                best_match=best_match,
-                rarity=rarity,
-            )
-
-        return weighed
+    def weigh(
+        self, rows: Sequence[Row], best_match: float, rarity: Mapping[str, float] | None = None
+    ) -> tuple[list[Find], dict[str, float]]:
+        return weigh(
+            rows,
+            self.question,
+            self.vector,
+            self.lexicon,
+            self.profile,
+            self.at,
+            best_match=best_match,
+            rarity=rarity,
+        )
 
 
 def as_lucene(on: str, words: Sequence[str]) -> str:

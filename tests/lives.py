@@ -13,6 +13,7 @@ from engine.candidates import draw_candidates, list_candidates, propose_candidat
 from engine.conversations import add_conversation, record_messages
 from engine.embedding import Embedder, Encoder, Vector, unit
 from engine.extraction.port import RuleExtractor
+from engine.flags import FlagRules
 from engine.graph import Graph
 from engine.instances import add_instance
 from engine.memories import list_links, list_memories, use_together
@@ -40,6 +41,9 @@ DIMENSIONS = 384  # of the vector index of the graph under test
 WINDOW = timedelta(hours=24)
 BORN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FIRST_NIGHT = datetime(2026, 5, 3, 3, tzinfo=UTC)  # of what was said in the first hours
+RULES = FlagRules(
+    confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30), factor=0.2
+)
 
 
 class WordEncoder(Encoder):

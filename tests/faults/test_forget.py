@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from engine.embedding import claim_model, open_embedder
-from engine.flags import FlagRules, undo
+from engine.flags import undo
 from engine.graph import Graph
 from engine.keys import issue_key
 from engine.migrations import migrate
@@ -25,7 +25,7 @@ from engine.models import ReversalSource, Role
 from engine.settings import Settings
 from engine.tenants import add_tenant
 from ops.ports import free_port
-from tests.lives import Life, word_embedder
+from tests.lives import RULES, Life, word_embedder
 from tests.servers import (
     PASSWORD,
     answers,
@@ -44,9 +44,6 @@ KILLS = 5 * ROUNDS if ROUNDS > 1 else 4
 NEO4J_KILLS = 5 * ROUNDS if ROUNDS > 1 else 2  # each is a start of Neo4j, too
 SIZE = 1_000 if ROUNDS > 1 else 300  # messages of a range
 MESSAGES = 60
-RULES = FlagRules(
-    confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30), factor=0.2
-)
 
 
 def ago(**delta: float) -> datetime:

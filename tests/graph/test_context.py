@@ -19,8 +19,7 @@ from engine.personas import change_persona
 from engine.policy import Layer, set_persona_policy
 from engine.recall import Recall
 from engine.settings import Settings
-from tests.graph.test_recall import RULES
-from tests.lives import BORN, FIRST_NIGHT, Life
+from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LATER = FIRST_NIGHT + DAY
@@ -44,15 +43,17 @@ async def ada(life: Life) -> Life:
     return life
 
 
-async def context(life: Life, **wanted: Any) -> Context:
+async def context(
+    life: Life, conversation_id: str = "monday", persona_id: str = "ada", **wanted: Any
+) -> Context:
     recall = Recall(life.graph, life.embedder, seconds=0)
     return await assemble_context(
         life.graph,
         recall,
         life.embedder,
         life.caller,
-        "ada",
-        Wanted("monday", **wanted),
+        persona_id,
+        Wanted(conversation_id, **wanted),
         now=LATER + DAY,
     )
 
@@ -177,25 +178,9 @@ async def test_nothing_is_told_twice(ada: Life) -> None:
 async def test_a_talk_that_has_not_begun_has_an_identity_and_nothing_else(life: Life) -> None:
     assert (await context(life)).pieces == []
     with pytest.raises(ConversationNotFound):
-        await assemble_context(
-            life.graph,
-            Recall(life.graph, life.embedder, seconds=0),
-            life.embedder,
-            life.caller,
-            "ada",
-            Wanted("tuesday"),
-            now=LATER,
-        )
+        await context(life, conversation_id="tuesday")
     with pytest.raises(PersonaNotFound):
-        await assemble_context(
-            life.graph,
-            Recall(life.graph, life.embedder, seconds=0),
-            life.embedder,
-            life.caller,
-            "eve",
-            Wanted("monday"),
-            now=LATER,
-        )
+        await context(life, persona_id="eve")
 
 
 async def keep(life: Life, text: str, **options: Any) -> str:

@@ -14,7 +14,7 @@ from engine.checkpoints import make_checkpoints
 from engine.conversations import add_conversation
 from engine.duplicates import duplicate_persona
 from engine.errors import NothingToRestore
-from engine.flags import FlagRules, flag_message, flag_range, undo_message, undo_range
+from engine.flags import flag_message, flag_range, undo_message, undo_range
 from engine.graph import Graph
 from engine.models import CandidateState, Conversation, ReversalSource, id_from, new_id
 from engine.night.ledger import list_runs
@@ -23,12 +23,9 @@ from engine.settings import Settings
 from engine.splits import split_conversation
 from engine.tenants import add_tenant
 from tests.graph.test_night_machine import THINGS
-from tests.lives import BORN, WINDOW, Life, word_embedder
+from tests.lives import BORN, RULES, WINDOW, Life, word_embedder
 from tests.machines import Machine, run_machine
 
-RULES = FlagRules(
-    confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30), factor=0.2
-)
 LATER = ReversalSource.MEMORY_MANAGER
 SOME = st.integers(0, 100)  # one of what there is
 MOST = 3  # conversations split off, and personas: more would only be slower

@@ -8,17 +8,14 @@ import pytest
 from engine.acknowledgments import Templates
 from engine.checkpoints import list_checkpoints, make_checkpoints
 from engine.errors import IdTaken
-from engine.flags import FlagRules, flag_message, undo_message
+from engine.flags import flag_message, undo_message
 from engine.history import message_history
 from engine.models import CandidateState, ReversalSource
 from engine.night.undo import undo_run
 from engine.splits import split_conversation
-from tests.lives import BORN, FIRST_NIGHT, Life
+from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 
 DAY = timedelta(days=1)
-RULES = FlagRules(
-    confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30), factor=0.2
-)
 
 
 async def forget(life: Life, message_id: str) -> None:

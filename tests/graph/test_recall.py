@@ -8,16 +8,15 @@ import pytest
 
 from engine.acknowledgments import Templates
 from engine.errors import IdTaken, Invalid, MessageNotFound, PersonaNotFound
-from engine.flags import FlagRules, flag_message, undo_message
+from engine.flags import flag_message, undo_message
 from engine.memories import NewMemory, add_link, change_memory, minimize_memory, remember
 from engine.models import LinkType, MemoryType, Persona, ReversalSource, Tone
 from engine.personas import add_persona
 from engine.recall import Filters, Hit, Recall, Recalled
-from tests.lives import BORN, FIRST_NIGHT, Life
+from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 
 DAY = timedelta(days=1)
 LATER = FIRST_NIGHT + DAY
-RULES = FlagRules(3, timedelta(seconds=7), timedelta(seconds=30), 0.2)
 
 
 async def recall(life: Life, asked: str, persona_id: str = "ada", **options: Any) -> Recalled:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.budget import Piece, Shelf, fill, left_out, room_beside
+from engine.budget import Piece, Pile, fill, left_out, room_beside
 from engine.context import PLACEHOLDER, working_memory
 from engine.errors import Invalid
 
@@ -15,28 +15,28 @@ def unit(tokens: int, layer: str = "cold") -> tuple[Piece, ...]:
     return (Piece(layer, f"{tokens} tokens", tokens),)
 
 
-def sizes(shelf: Shelf) -> list[int]:
-    return [piece.tokens for kept in shelf.kept for piece in kept]
+def sizes(pile: Pile) -> list[int]:
+    return [piece.tokens for kept in pile.kept for piece in kept]
 
 
 def test_what_is_too_long_is_passed_over_and_told() -> None:
-    shelf = Shelf([unit(5), unit(50), unit(4)])
+    pile = Pile([unit(5), unit(50), unit(4)])
 
-    assert shelf.fill(10) == 9
-    assert sizes(shelf) == [5, 4]
-    (left,) = left_out([shelf])
+    assert pile.fill(10) == 9
+    assert sizes(pile) == [5, 4]
+    (left,) = left_out([pile])
     assert (left.layer, left.tokens) == ("cold", 50)
 
 
 def test_turns_are_taken_in_a_row_so_that_no_talk_has_a_hole() -> None:
-    shelf = Shelf([unit(5), unit(50), unit(4)], in_a_row=True)
+    pile = Pile([unit(5), unit(50), unit(4)], in_a_row=True)
 
-    assert shelf.fill(10) == 5
-    assert sizes(shelf) == [5]
+    assert pile.fill(10) == 5
+    assert sizes(pile) == [5]
 
 
 def test_what_one_layer_leaves_goes_to_the_others() -> None:
-    topic, working = Shelf([unit(1)]), Shelf([unit(30)] * 3, in_a_row=True)
+    topic, working = Pile([unit(1)]), Pile([unit(30)] * 3, in_a_row=True)
 
     fill(110, unit(10), {"topic": (0.5, topic), "working": (0.5, working)})
 
@@ -58,15 +58,15 @@ def test_an_identity_is_whole_or_the_budget_is_refused() -> None:
 def test_no_budget_is_ever_exceeded_and_nothing_gets_lost(
     budget: int, layers: list[list[int]], in_a_row: bool
 ) -> None:
-    shelves = {
-        str(place): (1 / len(layers), Shelf([unit(it) for it in layer], in_a_row))
+    piles = {
+        str(place): (1 / len(layers), Pile([unit(it) for it in layer], in_a_row))
         for place, layer in enumerate(layers)
     }
 
-    fill(budget, (), shelves)
+    fill(budget, (), piles)
 
-    kept = [size for _, shelf in shelves.values() for size in sizes(shelf)]
-    left = [it.tokens for it in left_out(shelf for _, shelf in shelves.values())]
+    kept = [size for _, pile in piles.values() for size in sizes(pile)]
+    left = [it.tokens for it in left_out(pile for _, pile in piles.values())]
     assert sum(kept) <= budget
     assert sorted(kept + left) == sorted(size for layer in layers for size in layer)
 
