@@ -216,12 +216,16 @@ def open_embedder(settings: Settings) -> Embedder:
         model=settings.embedding_model,
         dimensions=settings.embedding_dimensions,
         cache=settings.embedding_cache,
-        words_file=onnx_folder(settings.home, settings.embedding_model) / "words.npz",
+        words_file=words_file(settings.home, settings.embedding_model),
     )
 
 
 def onnx_folder(home: Path, model: str) -> Path:
     return home / "models" / model.replace("/", "--")
+
+
+def words_file(home: Path, model: str) -> Path:
+    return onnx_folder(home, model) / "words.npz"
 
 
 class OnnxEncoder(Encoder):

@@ -3,6 +3,7 @@
 Both come from Maven artifacts, through jgo, so that no Java, Maven or Docker is needed.
 """
 
+import asyncio
 import fcntl
 import hashlib
 import json
@@ -18,8 +19,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from engine.embedding import onnx_folder
-from engine.settings import DEFAULT_MODEL
+from engine.embedding import onnx_folder, open_embedder, words_file
+from engine.settings import DEFAULT_MODEL, Settings
 
 LOCK = Path(__file__).parent / "jars" / "jgo.lock.toml"
 THREADS = 16
@@ -92,6 +93,18 @@ def install_neo4j(home: Path, console: Console) -> None:
 
 
 def install_model(home: Path, console: Console) -> None:
+    """The model, and which of its words are near each other: nobody waits for that later."""
+    fetch_model(home, console)
+    if not words_file(home, DEFAULT_MODEL).exists():
+        with one_at_a_time(home, "words"), console.status("Holding its words against each other"):
+            given = Settings(home=home, embedder="onnx", embedding_model=DEFAULT_MODEL)
+            size = Settings.model_fields["embedding_dimensions"].default  # of this very model
+            embedder = open_embedder(given.model_copy(update={"embedding_dimensions": size}))
+            asyncio.run(embedder.lexicon())
+            embedder.close()
+
+
+def fetch_model(home: Path, console: Console) -> None:
     folder = onnx_folder(home, DEFAULT_MODEL)
     if folder.exists():
         return
