@@ -96,12 +96,16 @@ class Lexicon:
         np.savez(part, starts=self._starts, others=self._others, nearness=self._nearness)
         part.rename(file)
 
-    def near(self, word: str) -> Vector:
-        """How near every word is to this one, by their places; 0 when it is not."""
-        place = self.places[word]
-        found = np.zeros(len(self.places), np.float32)
-        own = slice(self._starts[place], self._starts[place + 1])
-        found[self._others[own]] = self._nearness[own]
+    def near(self, words: Sequence[str], places: npt.NDArray[Any]) -> Vector:
+        """How near each of these words is to the word at each of these places; 0 when it is not."""
+        nearness = np.zeros(len(self.places), np.float32)
+        found = np.empty((len(words), len(places)), np.float32)
+        for row, word in zip(found, words, strict=True):
+            place = self.places[word]
+            own = slice(self._starts[place], self._starts[place + 1])
+            nearness[self._others[own]] = self._nearness[own]
+            row[:] = nearness[places]
+            nearness[self._others[own]] = 0.0
         return found
 
 

@@ -117,57 +117,65 @@ def as_bytes(vector: Vector) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
+class Ragged:
+    """Lists of different lengths, one after another."""
+
+    values: npt.NDArray[Any]
+    counts: npt.NDArray[np.intp]
+
+    def most(self, of: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """The most in each list, of what lines of figures say of each value; nothing of none."""
+        most = np.zeros((len(of), len(self.counts)))
+        some = np.flatnonzero(self.counts)
+        if some.size:
+            starts = (np.cumsum(self.counts) - self.counts)[some]
+            most[:, some] = np.maximum.reduceat(of, starts, axis=1)
+        return most
+
+
+@dataclass(frozen=True, slots=True)
 class Faces:
     """The facets of many memories, side by side, to be held against one question."""
 
-    vectors: npt.NDArray[np.float32]  # all of them, one after another, each of length one
-    owner: npt.NDArray[np.intp]  # whose each vector is
-    beside: npt.NDArray[np.bool_]  # whether it is that of a text with what was said before
-    words: npt.NDArray[np.intp]
-    word_owner: npt.NDArray[np.intp]
-    heard: npt.NDArray[np.intp]
-    heard_owner: npt.NDArray[np.intp]
-    count: int
+    vectors: npt.NDArray[np.float32]  # all of them, one after another
+    counts: npt.NDArray[np.intp]  # how many of them are whose
+    has_beside: npt.NDArray[np.bool_]  # then the second is that of it with what was said before
+    words: Ragged
+    heard: Ragged
 
     @classmethod
     def unpack(cls, packed: Sequence[bytes], dimensions: int) -> "Faces":
-        chunks, owner, beside = [], list[int](), list[bool]()
-        words, word_owner = list[bytes](), list[int]()
-        heard, heard_owner = list[bytes](), list[int]()
-        for place, it in enumerate(packed):
-            parts, has_beside, word_count, heard_count = it[:4]
-            middle, start = 4 + 2 * word_count, 4 + 2 * (word_count + heard_count)
-            words.append(it[4:middle])
-            heard.append(it[middle:start])
-            chunks.append(it[start:])
-            owner += [place] * (1 + has_beside + parts)
-            beside += [False, *([True] if has_beside else []), *([False] * parts)]
-            word_owner += [place] * word_count
-            heard_owner += [place] * heard_count
-        vectors = (
-            np.frombuffer(b"".join(chunks), np.int8).reshape(-1, dimensions).astype(np.float32)
+        heads = np.frombuffer(b"".join([it[:4] for it in packed]), np.uint8).reshape(-1, 4)
+        parts, has_beside, words, heard = heads.astype(np.intp).T
+        middles, starts = (4 + 2 * words).tolist(), (4 + 2 * (words + heard)).tolist()
+        told = b"".join([it[4:end] for it, end in zip(packed, middles, strict=True)])
+        asked = b"".join(
+            [it[start:end] for it, start, end in zip(packed, middles, starts, strict=True)]
         )
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
+        vectors = b"".join([it[start:] for it, start in zip(packed, starts, strict=True)])
         return cls(
-            vectors,
-            np.array(owner, np.intp),
-            np.array(beside, bool),
-            np.frombuffer(b"".join(words), "<u2").astype(np.intp),
-            np.array(word_owner, np.intp),
-            np.frombuffer(b"".join(heard), "<u2").astype(np.intp),
-            np.array(heard_owner, np.intp),
-            len(packed),
+            np.frombuffer(vectors, np.int8).reshape(-1, dimensions).astype(np.float32),
+            1 + has_beside + parts,
+            has_beside.astype(bool),
+            Ragged(np.frombuffer(told, "<u2"), words),
+            Ragged(np.frombuffer(asked, "<u2"), heard),
         )
+
+    @property
+    def count(self) -> int:
+        return len(self.counts)
 
     def nearest(self, question: Vector) -> tuple[Vector, Vector]:
         """How near the nearest sentence of each is to the question, and how near it is beside
         what was said before it."""
-        cosines = self.vectors @ question
-        together = cosines[np.searchsorted(self.owner, np.arange(self.count))]
-        together[self.owner[self.beside]] = cosines[self.beside]
-        alone = np.full(self.count, -1.0, np.float32)
-        np.maximum.at(alone, self.owner[~self.beside], cosines[~self.beside])
-        return alone, together
+        lengths = np.sqrt(np.einsum("ij,ij->i", self.vectors, self.vectors))
+        cosines = self.vectors @ question / np.maximum(lengths, 1e-6)
+        first = np.cumsum(self.counts) - self.counts
+        second = first[self.has_beside] + 1
+        together = cosines[first]
+        together[self.has_beside] = cosines[second]
+        cosines[second] = -1.0
+        return np.maximum.reduceat(cosines, first), together
 
 
 def shelf(tenant_id: str, persona_id: str) -> str:

@@ -307,9 +307,11 @@ def as_native(value: Any) -> Any:
     if isinstance(value, Vector):
         return value.to_numpy()
     if isinstance(value, dict | Entity):
-        return {key: as_native(item) for key, item in value.items()}
+        plain = type(value) is dict and PLAIN.issuperset(map(type, value.values()))
+        return value if plain else {key: as_native(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [as_native(item) for item in value]
+        plain = PLAIN.issuperset(map(type, value))
+        return value if plain else [as_native(item) for item in value]
     return value
 
 

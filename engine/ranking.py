@@ -11,14 +11,18 @@ import numpy.typing as npt
 
 from engine.embedding import Lexicon, Vector
 from engine.facets import Faces
-from engine.graph import Row
 from engine.models import MemoryType
 from engine.questions import Question, told_in
 
-Signals = dict[str, npt.NDArray[np.float64]]
+Figures = npt.NDArray[np.floating[Any]]
+Signals = dict[str, Figures]
+# What a statement tells of many things: a list of each property, in the same order.
+Found = Mapping[str, Sequence[Any]]
+Links = Mapping[str, Sequence[Any]]
 
 STAND_OUT = 10  # finds that may lend to others what they are ahead of the next
 LONG = math.log(400)  # characters, from which more of them say no more
+MANY = math.log(100)  # uses, likewise
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400e6  # microseconds
@@ -70,69 +74,129 @@ PROFILES = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Find:
     """One thing that was found, and how it was."""
 
-    row: Row
-    signals: dict[str, float]
-    score: float
-    lent: float = 0.0
+    all: "Weighed"
+    place: int
+
+    def told(self, name: str) -> Any:
+        return self.all.found[name][self.place]
 
     @property
     def id(self) -> str:
-        return str(self.row["id"])
+        return str(self.told("id"))
 
     @property
-    def turn(self) -> tuple[Any, Any]:
-        """What was said together is one answer."""
-        return self.row["conversation_id"], self.row["said_at"]
+    def signals(self) -> dict[str, float]:
+        return {name: float(signal[self.place]) for name, signal in self.all.signals.items()}
 
     @property
     def confidence(self) -> float:
         """How near the nearest of it is to the question, whatever else speaks for it."""
-        return max(0.0, min(1.0, self.signals["meaning"]))
+        return max(0.0, min(1.0, float(self.all.signals["meaning"][self.place])))
 
     @property
-    def total(self) -> float:
-        return (self.score + self.lent) * float(self.row["weight_modifier"] or 1.0)
+    def lent(self) -> float:
+        return float(self.all.lent[self.place])
+
+    @property
+    def score(self) -> float:
+        return float(self.all.totals[self.place])
+
+
+@dataclass(slots=True)
+class Weighed:
+    """All that was found, side by side: a list of each property, a figure of each signal."""
+
+    found: Found
+    signals: Signals
+    scores: Figures  # by the signals alone
+    lent: Figures = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lent = np.zeros(len(self.scores))
+
+    @property
+    def totals(self) -> Figures:
+        return (self.scores + self.lent) * self.found["weight_modifier"]
+
+    def ranked(self, *, facts_apart: bool = False) -> list[Find]:
+        """From the best on, one of each thing that was said; or one fact and one other."""
+        return [Find(self, place) for place in self.one_each(self.totals, facts_apart=facts_apart)]
+
+    def one_each(self, figures: Figures, *, facts_apart: bool = False) -> list[int]:
+        ids, kinds = self.found["id"], self.found["memory_type"]
+        turns, said = self.found["conversation_id"], self.found["said_at"]
+        seen: dict[tuple[Any, Any, bool], int] = {}
+        for _, id_, place in sorted(zip((-figures).tolist(), ids, range(len(ids)), strict=True)):
+            fact = facts_apart and kinds[place] == MemoryType.SEMANTIC
+            turn = turns[place]
+            seen.setdefault((turn, said[place] if turn else id_, fact), place)
+        return list(seen.values())
+
+    def ahead(self) -> dict[str, float]:
+        """Those that stand out, by id, and how far they are ahead of the ones that do not."""
+        scores = self.scores * self.found["weight_modifier"]
+        ranked = self.one_each(scores)
+        if not ranked:
+            return {}
+        rest = scores[ranked[: STAND_OUT + 1][-1]]
+        ids = self.found["id"]
+        return {
+            ids[place]: float(scores[place] - rest)
+            for place in ranked[:STAND_OUT]
+            if scores[place] > rest
+        }
+
+    def lend(self, links: Links, profile: Profile) -> None:
+        """What stands out lifts what it is linked to, by the strength of the links between them.
+
+        The most that any of them lends is what counts.
+        """
+        excess = self.ahead()
+        places = {id_: place for place, id_ in enumerate(self.found["id"])}
+        others = profile.spread.get("others", 0.0)
+        for source_id, id_, kind, *strengths in zip(
+            *(links[name] for name in ("source_id", "id", "type", "strength", "further")),
+            strict=True,
+        ):
+            lent, place = excess.get(source_id), places.get(id_)
+            if lent is None or place is None:
+                continue
+            rate = profile.spread.get(kind, others)
+            for strength in strengths:
+                lent *= 1.0 if strength is None else min(MOST_LENT, rate * strength)
+            self.lent[place] = max(self.lent[place], lent)
 
 
 def weigh(
-    rows: Sequence[Row],
+    found: Found,
     question: Question,
     vector: Vector,
     lexicon: Lexicon,
     profile: Profile,
     now: datetime,
-    *,
-    best_match: float,
-    rarity: Mapping[str, float] | None = None,
-) -> tuple[list[Find], dict[str, float]]:
-    """Each row with its signals and its score; and how rare each word is among the rows, by which
-    rows that are found later are weighed too."""
-    if not rows:
-        return [], dict(rarity or {})
-    faces = Faces.unpack([row["facets"] for row in rows], len(vector))
+) -> Weighed:
+    """What was found, with every signal and the score they come to."""
+    faces = Faces.unpack(found["facets"], len(vector))
     alone, beside = faces.nearest(vector)
-    words, heard, rarity = matching(faces, question, lexicon, rarity)
+    words, heard = matching(faces, question, lexicon)
+    matched = np.array(found["matched"], float)
     signals: Signals = {
-        "meaning": alone.astype(float),
-        "beside": beside.astype(float),
-        "vector": np.array([row.get("similarity") or 0.0 for row in rows]),
+        "meaning": alone,
+        "beside": beside,
+        "vector": np.array(found["similarity"], float),
         "words": words,
         "heard": heard,
-        "full_text": np.array([(row.get("matched") or 0.0) / best_match for row in rows]),
-        **told(rows, question, now),
+        "full_text": matched / max(matched.max(initial=0.0), 1e-9),
+        **told(found, question, now),
     }
-    names = list(signals)
-    weights = np.array([profile.weights.get(name, 0.0) for name in names])
-    table = np.stack([signals[name] for name in names])
-    scores = weights @ table
-    return [
-        Find(row, dict(zip(names, table[:, place].tolist(), strict=True)), float(scores[place]))
-        for place, row in enumerate(rows)
-    ], rarity
+    scores = np.zeros(faces.count)
+    for name, weight in profile.weights.items():
+        scores += weight * signals[name]
+    return Weighed(found, signals, scores)
 
 
 def moment(microseconds: int) -> datetime:
@@ -140,86 +204,33 @@ def moment(microseconds: int) -> datetime:
     return EPOCH + microseconds * MICROSECOND
 
 
-def told(rows: Sequence[Row], question: Question, now: datetime) -> Signals:
+def told(found: Found, question: Question, now: datetime) -> Signals:
     """What can be told of a memory without looking at what it means."""
-    one = len(question.people) == 1
-    age = ((now - EPOCH) / MICROSECOND - np.array([row["said_at"] for row in rows])) / DAY
+    meant = question.people if len(question.people) == 1 else ()
+    said, texts = found["said_at"], found["text"]
+    days = ((now - EPOCH) / MICROSECOND - np.array(said, float)) / DAY
+    spans = question.spans
+    when = [max(told_in(it, moment(at)) for it in spans) for at in said] if spans else 0.0
     return {
-        "who": np.array([float(one and row["about"] in question.people) for row in rows]),
-        "when": np.array(
-            [
-                max((told_in(it, moment(row["said_at"])) for it in question.spans), default=0.0)
-                for row in rows
-            ]
-        ),
-        "length": np.array([min(1.0, math.log1p(len(row["text"])) / LONG) for row in rows]),
-        "question": np.array([float(row["text"].rstrip().endswith("?")) for row in rows]),
-        "importance": np.array([((row["importance"] or 5) - 5) / 5 for row in rows]),
-        "recency": np.exp(-np.maximum(age, 0.0) / 30),
-        "pinned": np.array([float(row["pinned"] or False) for row in rows]),
-        "access": np.array(
-            [min(1.0, math.log1p(row["access_count"] or 0) / math.log(100)) for row in rows]
-        ),
+        "who": np.array([it in meant for it in found["about"]], float),
+        "when": np.zeros(len(said)) + when,
+        "length": np.minimum(1.0, np.log1p([len(text) for text in texts]) / LONG),
+        "question": np.array([text.rstrip().endswith("?") for text in texts], float),
+        "importance": np.array(found["importance"], float) / 5 - 1,
+        "recency": np.exp(-np.maximum(days, 0.0) / 30),
+        "pinned": np.array(found["pinned"], float),
+        "access": np.minimum(1.0, np.log1p(found["access_count"]) / MANY),
     }
 
 
-def matching(
-    faces: Faces, question: Question, lexicon: Lexicon, rarity: Mapping[str, float] | None
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], dict[str, float]]:
+def matching(faces: Faces, question: Question, lexicon: Lexicon) -> tuple[Figures, Figures]:
     """How much of what is asked each text speaks of, in these words or in near ones: its own, and
     those of the question it answers. A word that few speak of counts more."""
     asked = [word for word in question.words if word in lexicon.places]
-    if not asked:
-        nothing = np.zeros(faces.count)
-        return nothing, nothing, {}
-
-    def best(words: npt.NDArray[np.intp], owner: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-        found = np.zeros((len(asked), faces.count))
-        for row, word in zip(found, asked, strict=True):
-            np.maximum.at(row, owner, lexicon.near(word)[words] ** 2)
-        return found
-
-    own = best(faces.words, faces.word_owner)
-    if rarity is None:
-        spoken = own.sum(axis=1)
-        rare = np.log(1 + (faces.count - spoken + 0.5) / (spoken + 0.5))
-        rarity = dict(zip(asked, (rare / max(rare.sum(), 1e-9)).tolist(), strict=True))
-    share = np.array([rarity[word] for word in asked])
-    return share @ own, share @ best(faces.heard, faces.heard_owner), dict(rarity)
-
-
-def one_each(finds: Sequence[Find], *, facts_apart: bool = False) -> list[Find]:
-    """The finds from the best on, one of each thing that was said; or one fact and one other."""
-    seen: dict[tuple[Any, Any, bool], Find] = {}
-    for find in sorted(finds, key=lambda it: (-it.total, it.id)):
-        fact = facts_apart and find.row["memory_type"] == MemoryType.SEMANTIC
-        conversation_id, said_at = find.turn
-        key = (conversation_id, said_at, fact) if conversation_id else (None, find.id, fact)
-        seen.setdefault(key, find)
-    return list(seen.values())
-
-
-def ahead(finds: Sequence[Find]) -> dict[str, float]:
-    """Those that stand out, by id, and how far they are ahead of the ones that do not."""
-    ranked = one_each(finds)
-    if not ranked:
-        return {}
-    rest = ranked[STAND_OUT].score if len(ranked) > STAND_OUT else ranked[-1].score
-    return {it.id: it.score - rest for it in ranked[:STAND_OUT] if it.score > rest}
-
-
-def lend(
-    finds: Sequence[Find], links: Sequence[Row], excess: Mapping[str, float], profile: Profile
-) -> None:
-    """What stands out lifts what it is linked to, by the strength of the links between them.
-
-    The most that any of them lends is what counts.
-    """
-    by_id = {find.id: find for find in finds}
-    for link in links:
-        find = by_id[link["id"]]
-        rate = profile.spread.get(link["type"], profile.spread.get("others", 0.0))
-        lent = excess[link["source_id"]]
-        for strength in link["strengths"]:
-            lent *= min(MOST_LENT, rate * strength)
-        find.lent = max(find.lent, lent)
+    own, heard = (
+        words.most(lexicon.near(asked, words.values) ** 2) for words in (faces.words, faces.heard)
+    )
+    spoken = own.sum(axis=1)
+    rare = np.log(1 + (faces.count - spoken + 0.5) / (spoken + 0.5))
+    share = rare / max(rare.sum(), 1e-9)
+    return share @ own, share @ heard

@@ -1,4 +1,4 @@
-"""Recall: what a persona remembers when it is asked. Two round trips, however much it knows."""
+"""Recall: what a persona remembers when it is asked. One round trip, however much it knows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,18 +10,19 @@ from cachetools import TTLCache
 from engine.embedding import Embedder, Lexicon, Vector, about_tokens
 from engine.errors import Invalid, PersonaNotFound
 from engine.facets import shelf
-from engine.graph import Graph, Row
+from engine.graph import Graph
 from engine.models import MemoryType, new_id
 from engine.paging import after, page
 from engine.policy import Policy, as_layer, worked_out
 from engine.questions import Question, understand
-from engine.ranking import PROFILES, Find, Profile, ahead, lend, moment, one_each, weigh
+from engine.ranking import PROFILES, Find, Profile, moment, weigh
 
 REACH = 200  # by meaning, and as many by words
 REACH_NARROW = 500  # when most of them will be dropped by what no index can filter
-FOUND = 120  # the most promising of them, that are looked at closely
+FOUND = 100  # the most promising of them, that are looked at closely
 MOST_PAGED = 200  # finds that can be paged through
-LINKED = 8  # links of one find, sequences aside, that lead further
+SOURCES = 20  # the most promising of all, whose links are followed
+LINKED = 5  # links of one of them, sequences aside, that lead further
 CARDS = 10_000  # personas that a process keeps at hand
 EVER = datetime(9999, 1, 1, tzinfo=UTC)
 NEVER = datetime(1, 1, 2, tzinfo=UTC)
@@ -204,58 +205,31 @@ class Search:
     async def find(self, *, flagged: bool) -> list[Find]:
         """What answers the question, the best first, one find of each thing that was said."""
         filters = self.filters
-        wanted = {
-            **self.whose,
-            "flagged": flagged,
-            "states": ["active", "suppressed"] if flagged else filters.states,
-            "types": [kind.value for kind in filters.types],
-            "from_at": filters.from_at or NEVER,
-            "to_at": min(filters.to_at or EVER, self.at),
-            "as_of": self.at,
-            "categories": list(filters.categories) if filters.categories else None,
-            "tags": list(filters.tags) if filters.tags else None,
-            "project": filters.project,
-        }
         (answer,) = await self.graph.read(
             "recall/find",
-            **wanted,
+            **self.whose,
+            flagged=flagged,
+            states=["active", "suppressed"] if flagged else filters.states,
+            types=[kind.value for kind in filters.types],
+            from_at=filters.from_at or NEVER,
+            to_at=min(filters.to_at or EVER, self.at),
+            as_of=self.at,
+            categories=list(filters.categories) if filters.categories else None,
+            tags=list(filters.tags) if filters.tags else None,
+            project=filters.project,
             embedding=self.vector,
             query=as_lucene(shelf(**self.whose), self.question.words),
             people=list(self.question.people) if len(self.question.people) == 1 else [],
             reach=REACH_NARROW if filters.narrow else REACH,
             limit=max(FOUND, self.wanted),
+            sources=SOURCES if self.profile.spread else 0,
+            linked=LINKED,
         )
-        found = answer["found"]
-        best = max((row["matched"] or 0.0 for row in found), default=0.0) or 1.0
-        finds, rarity = self.weigh(found, best)
-        if self.profile.spread and finds:
-            excess = ahead(finds)
-            (answer,) = await self.graph.read(
-                "recall/spread",
-                **wanted,
-                source_ids=list(excess),
-                known_ids=[find.id for find in finds],
-                limit=LINKED,
-            )
-            links = answer["links"]
-            new = {row["id"]: row["it"] for row in links if row["it"]}
-            finds += self.weigh(list(new.values()), best, rarity)[0]
-            lend(finds, links, excess, self.profile)
-        return one_each(finds, facts_apart=self.facts_apart)
-
-    def weigh(
-        self, rows: Sequence[Row], best_match: float, rarity: Mapping[str, float] | None = None
-    ) -> tuple[list[Find], dict[str, float]]:
-        return weigh(
-            rows,
-            self.question,
-            self.vector,
-            self.lexicon,
-            self.profile,
-            self.at,
-            best_match=best_match,
-            rarity=rarity,
+        weighed = weigh(
+            answer["found"], self.question, self.vector, self.lexicon, self.profile, self.at
         )
+        weighed.lend(answer["links"], self.profile)
+        return weighed.ranked(facts_apart=self.facts_apart)
 
 
 def as_lucene(on: str, words: Sequence[str]) -> str:
@@ -272,22 +246,22 @@ def offset(cursor: str | None) -> int:
 
 
 def as_hit(find: Find, profile: Profile, factor: float, *, explain: bool) -> Hit:
-    row = find.row
-    set_aside = bool(row["flagged"])
+    told = find.told
+    set_aside = bool(told("flagged"))
     return Hit(
         id=find.id,
-        memory_type=MemoryType(row["memory_type"]),
-        text=row["text"],
-        score=round(find.total, 4),
+        memory_type=MemoryType(told("memory_type")),
+        text=told("text"),
+        score=round(find.score, 4),
         confidence=round(find.confidence * (factor if set_aside else 1.0), 4),
-        state=row["state"],
-        about=row["about"],
-        category=row["category"],
-        said_at=moment(row["said_at"]),
-        conversation_id=row["conversation_id"],
-        valid_from=moment(row["valid_from"]) if row["valid_from"] else None,
-        valid_to=moment(row["valid_to"]) if row["valid_to"] else None,
-        token_estimate=row["token_estimate"] or about_tokens(row["text"]),
+        state=told("state"),
+        about=told("about"),
+        category=told("category"),
+        said_at=moment(told("said_at")),
+        conversation_id=told("conversation_id"),
+        valid_from=moment(told("valid_from")) if told("valid_from") else None,
+        valid_to=moment(told("valid_to")) if told("valid_to") else None,
+        token_estimate=told("token_estimate") or about_tokens(told("text")),
         deprioritized=set_aside,
         hint=HINT if set_aside else None,
         explain=explained(find, profile) if explain else None,
@@ -296,17 +270,18 @@ def as_hit(find: Find, profile: Profile, factor: float, *, explain: bool) -> Hit
 
 def explained(find: Find, profile: Profile) -> dict[str, Any]:
     """Every part of a score: what was seen, what it weighs, and what others lent."""
+    signals = find.signals
     parts = {
         name: {
-            "signal": round(find.signals[name], 4),
+            "signal": round(signals[name], 4),
             "weight": weight,
-            "part": round(find.signals[name] * weight, 4),
+            "part": round(signals[name] * weight, 4),
         }
         for name, weight in profile.weights.items()
     }
     return {
         "signals": parts,
         "lent": round(find.lent, 4),
-        "weight_modifier": find.row["weight_modifier"] or 1.0,
-        "score": round(find.total, 4),
+        "weight_modifier": find.told("weight_modifier"),
+        "score": round(find.score, 4),
     }

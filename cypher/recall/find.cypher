@@ -1,5 +1,7 @@
-// What a persona may mean by a question: what is nearest to it in meaning, and what matches it in
-// words. Memories and today's candidates alike; what is left out is left out inside the index.
+// What a persona may mean by a question: what is nearest to it in meaning, what matches it in words,
+// and where the links of the most promising of these lead: one step along any of them, two along what
+// came before and after. Memories and today's candidates alike; what is left out is left out inside
+// the index.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -8,6 +10,8 @@
 // $reach       integer, of each way of finding
 // $people      list of strings: whom it is about, if that is certain
 // $limit       integer: how many of the most promising are told
+// $sources     integer: how many of these have their links followed
+// $linked      integer: of one memory's links that are no sequence, the strongest
 // $states      list of strings
 // $types       list of strings
 // $flagged     boolean
@@ -18,8 +22,11 @@
 // $tags        list of strings or null: all of them
 // $project     string or null
 //
-// Returns found: what a ranking needs to know of each, its cosine as similarity, and as matched its score
-// in full text; times in microseconds. One row, since each more costs as much as ten finds in it.
+// Returns found: a list of each property that a ranking needs, in the same order, the most promising
+// first; times in microseconds, similarity its cosine, matched its score in full text, both 0 when it was
+// not found so; and links: lists of the id a link starts from, the id it leads to, which may have been
+// left out, its type, its strength, and that of a second one on the way or null, weight_modifier counted
+// in. Lists, since a row or a map of each would cost more than the search.
 CYPHER 25
 CALL () {
   MATCH (it:Candidate|Memory)
@@ -64,31 +71,82 @@ WITH
   one.similarity AS similarity,
   one.matched AS matched,
   0.8 * coalesce(one.similarity, least, 0.0) +
-    0.2 * coalesce(one.matched / best, 0.0) +
-    CASE WHEN one.it.about IN $people THEN 0.5 ELSE 0.0 END AS promise
+    0.4 * coalesce(one.matched / best, 0.0) +
+    CASE WHEN one.it.about IN $people THEN 0.3 ELSE 0.0 END AS promise
 ORDER BY promise DESC, it.id
 LIMIT $limit
+WITH collect({it: it, similarity: similarity, matched: matched}) AS found
+WITH found, [one IN found | one.it] AS known
+CALL (known) {
+  UNWIND known[..$sources] AS source
+  CALL (source) {
+    MATCH (source)-[link:PRECEDES]-(it:Memory)
+    RETURN it, 'PRECEDES' AS type, link.strength * link.weight_modifier AS strength, null AS further
+    UNION ALL
+    MATCH (source)-[link:PRECEDES]-(:Memory)-[second:PRECEDES]-(it:Memory)
+    WHERE it <> source
+    RETURN
+      it,
+      'PRECEDES' AS type,
+      link.strength * link.weight_modifier AS strength,
+      second.strength * second.weight_modifier AS further
+    UNION ALL
+    MATCH
+      (source)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|CAUSALLY_LINKED]-(it:Memory)
+    WITH it, type(link) AS type, link.strength * link.weight_modifier AS strength
+    ORDER BY strength DESC, it.id
+    LIMIT $linked
+    RETURN it, type, strength, null AS further
+  }
+  RETURN
+    collect({source: source, it: it, type: type, strength: strength, further: further}) AS links,
+    collect(DISTINCT it) AS reached
+}
+CALL (known, reached) {
+  UNWIND reached AS it
+  WITH known, it
+  WHERE
+    NOT it IN known AND
+    it.tenant_id = $tenant_id AND
+    it.persona_id = $persona_id AND
+    it.flagged = $flagged AND
+    it.state IN $states AND
+    it.memory_type IN $types AND
+    it.said_at >= $from_at AND
+    it.said_at <= $to_at AND
+    (it.valid_to IS NULL OR it.valid_to > $as_of) AND
+    ($categories IS NULL OR it.category IN $categories) AND
+    ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(it.tags, []))) AND
+    ($project IS NULL OR it.project = $project)
+  RETURN collect({it: it}) AS new
+}
+WITH links, found + new AS told, known + [one IN new | one.it] AS its
 RETURN
-  collect(
-    it {
-      .id,
-      .memory_type,
-      .state,
-      .flagged,
-      .text,
-      .about,
-      .category,
-      .conversation_id,
-      .facets,
-      .token_estimate,
-      .importance,
-      .pinned,
-      .access_count,
-      .weight_modifier,
-      said_at: it.said_at.epochSeconds * 1000000 + it.said_at.microsecond,
-      valid_from: it.valid_from.epochSeconds * 1000000 + it.valid_from.microsecond,
-      valid_to: it.valid_to.epochSeconds * 1000000 + it.valid_to.microsecond,
-      similarity: similarity,
-      matched: matched
-    }
-  ) AS found
+  {
+    id: [it IN its | it.id],
+    memory_type: [it IN its | it.memory_type],
+    state: [it IN its | it.state],
+    flagged: [it IN its | it.flagged],
+    text: [it IN its | it.text],
+    about: [it IN its | it.about],
+    category: [it IN its | it.category],
+    conversation_id: [it IN its | it.conversation_id],
+    facets: [it IN its | it.facets],
+    token_estimate: [it IN its | it.token_estimate],
+    importance: [it IN its | coalesce(it.importance, 5)],
+    pinned: [it IN its | coalesce(it.pinned, false)],
+    access_count: [it IN its | coalesce(it.access_count, 0)],
+    weight_modifier: [it IN its | coalesce(it.weight_modifier, 1.0)],
+    said_at: [it IN its | it.said_at.epochSeconds * 1000000 + it.said_at.microsecond],
+    valid_from: [it IN its | it.valid_from.epochSeconds * 1000000 + it.valid_from.microsecond],
+    valid_to: [it IN its | it.valid_to.epochSeconds * 1000000 + it.valid_to.microsecond],
+    similarity: [one IN told | coalesce(one.similarity, 0.0)],
+    matched: [one IN told | coalesce(one.matched, 0.0)]
+  } AS found,
+  {
+    source_id: [link IN links | link.source.id],
+    id: [link IN links | link.it.id],
+    type: [link IN links | link.type],
+    strength: [link IN links | link.strength],
+    further: [link IN links | link.further]
+  } AS links

@@ -35,8 +35,12 @@ def test_what_was_packed_is_as_near_as_it_was(many: list[Facets], question: Vect
         together = float((it.own if it.beside is None else it.beside) @ question)
         assert abs(alone[place] - near) < 0.02
         assert abs(beside[place] - together) < 0.02
-        assert tuple(faces.words[faces.word_owner == place]) == it.words
-        assert tuple(faces.heard[faces.heard_owner == place]) == it.heard
+    for told, kept in (
+        (faces.words, [it.words for it in many]),
+        (faces.heard, [it.heard for it in many]),
+    ):
+        assert told.values.tolist() == [place for places in kept for place in places]
+        assert told.counts.tolist() == [len(places) for places in kept]
 
 
 def test_the_questions_before_it_are_what_it_answers() -> None:

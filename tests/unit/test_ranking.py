@@ -7,7 +7,7 @@ import pytest
 from engine.embedding import Lexicon, unit
 from engine.facets import Facets
 from engine.questions import understand
-from engine.ranking import EPOCH, PROFILES, Find, ahead, lend, moment, one_each, weigh
+from engine.ranking import EPOCH, PROFILES, Find, Weighed, moment, weigh
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 SIZE = 4
@@ -27,6 +27,7 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
     said = given.pop("said", NOW - timedelta(days=1))
     return {
         "id": id_,
+        "memory_type": "episodic",
         "text": text,
         "facets": facets.pack(),
         "about": None,
@@ -36,16 +37,20 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
         "pinned": False,
         "access_count": 0,
         "weight_modifier": 1.0,
+        "similarity": 0.0,
+        "matched": 0.0,
         **given,
     }
 
 
-def weighed(asked: str, *rows: dict[str, Any], best_match: float = 1.0) -> dict[str, Find]:
+def columns(*rows: dict[str, Any]) -> dict[str, list[Any]]:
+    return {name: [it[name] for it in rows] for name in row("any")}
+
+
+def weighed(asked: str, *rows: dict[str, Any]) -> dict[str, Find]:
     question = understand(asked, people=("Sam", "Kim"), now=NOW)
-    vector = unit([1, 0, 0, 0])
-    profile = PROFILES["woven"]
-    finds, _ = weigh(rows, question, vector, LEXICON, profile, NOW, best_match=best_match)
-    return {find.id: find for find in finds}
+    found = weigh(columns(*rows), question, unit([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW)
+    return {it["id"]: Find(found, place) for place, it in enumerate(rows)}
 
 
 def test_a_near_word_counts_less_than_the_word_and_another_counts_nothing() -> None:
@@ -104,42 +109,49 @@ def test_newer_pinned_used_important_and_longer_all_speak_for_it() -> None:
 
 
 def test_full_text_is_held_against_the_best_match() -> None:
-    found = weighed("boat", row("best", matched=8.0), row("half", matched=4.0), best_match=8.0)
+    found = weighed("boat", row("best", matched=8.0), row("half", matched=4.0))
 
     assert (found["best"].signals["full_text"], found["half"].signals["full_text"]) == (1.0, 0.5)
 
 
-def find(id_: str, score: float, said: int = 0, **given: Any) -> Find:
-    stored = {"id": id_, "conversation_id": "monday", "said_at": said, "weight_modifier": 1.0}
-    return Find({**stored, **given}, {}, score)
+def scored(*rows: tuple[dict[str, Any], float]) -> Weighed:
+    return Weighed(columns(*(it for it, _ in rows)), {}, np.array([score for _, score in rows]))
+
+
+def minute(id_: str, number: int = 0, **given: Any) -> dict[str, Any]:
+    return row(id_, said=NOW + timedelta(minutes=number), **given)
 
 
 def test_of_what_was_said_together_the_best_is_told() -> None:
-    finds = [find("a", 1.0, 1), find("b", 2.0, 1), find("c", 1.5, 2)]
+    fact = minute("f", 2, memory_type="semantic")
+    found = scored((minute("a", 1), 1.0), (minute("b", 1), 2.0), (minute("c", 2), 1.5), (fact, 1.2))
 
-    assert [it.id for it in one_each(finds)] == ["b", "c"]
-    lone = [find("d", 1.0, 1, conversation_id=None), find("e", 1.0, 1, conversation_id=None)]
-    assert [it.id for it in one_each(lone)] == ["d", "e"]
+    assert [it.id for it in found.ranked()] == ["b", "c"]
+    assert [it.id for it in found.ranked(facts_apart=True)] == ["b", "c", "f"]
+    lone = (minute(it, 1, conversation_id=None) for it in ("d", "e"))
+    assert [it.id for it in scored(*((it, 1.0) for it in lone)).ranked()] == ["d", "e"]
 
 
 @pytest.mark.spec("SEARCH-02")
 def test_only_what_is_ahead_of_the_rest_is_lent_and_the_most_counts() -> None:
-    finds = [find(f"{place:02}", 2.0 - place / 10, place) for place in range(12)]
-    excess = ahead(finds)
+    found = scored(*((minute(f"{place:02}", place), 2.0 - place / 10) for place in range(12)))
+    excess = found.ahead()
 
     assert [*excess] == [f"{place:02}" for place in range(10)]
     assert excess["00"] == pytest.approx(1.0)
 
     links = [
-        {"source_id": "00", "id": "11", "type": "PRECEDES", "strengths": [0.5]},
-        {"source_id": "00", "id": "10", "type": "PRECEDES", "strengths": [0.5, 0.5]},
-        {"source_id": "09", "id": "11", "type": "RELATED", "strengths": [1.0]},
-        {"source_id": "00", "id": "09", "type": "ENABLES", "strengths": [0.5]},
+        ("00", "11", "PRECEDES", 0.5, None),
+        ("00", "10", "PRECEDES", 0.5, 0.5),
+        ("09", "11", "RELATED", 1.0, None),
+        ("00", "09", "ENABLES", 0.5, None),
+        ("11", "08", "PRECEDES", 1.0, None),  # it is not ahead
+        ("00", "left out", "PRECEDES", 1.0, None),
     ]
-    lend(finds, links, excess, PROFILES["woven"])
+    names = ("source_id", "id", "type", "strength", "further")
+    found.lend(dict(zip(names, zip(*links, strict=True), strict=True)), PROFILES["woven"])
 
-    lent = {it.id: it.lent for it in finds if it.lent}
-    assert lent == {
+    assert {it.id: it.lent for it in found.ranked() if it.lent} == {
         "11": pytest.approx(0.8),
         "10": pytest.approx(0.64),
         "09": pytest.approx(0.3),
@@ -147,14 +159,16 @@ def test_only_what_is_ahead_of_the_rest_is_lent_and_the_most_counts() -> None:
 
 
 def test_a_modifier_turns_down_what_is_lent_too() -> None:
-    assert Find(find("a", 1.0, weight_modifier=0.2).row, {}, 1.0, lent=0.5).total == pytest.approx(
-        0.3
-    )
+    found = scored((minute("a", weight_modifier=0.2), 1.0))
+    found.lent[0] = 0.5
+
+    assert found.ranked()[0].score == pytest.approx(0.3)
 
 
 def test_nothing_found_is_nothing_weighed() -> None:
     assert weighed("boat") == {}
-    assert ahead([]) == {}
+    assert scored().ahead() == {}
+    assert scored().ranked() == []
 
 
 def test_times_are_told_to_the_microsecond() -> None:
