@@ -17,11 +17,11 @@ from engine.policy import Policy, as_layer, worked_out
 from engine.questions import Question, understand
 from engine.ranking import PROFILES, Find, Profile, moment, weigh
 
-REACH = 200  # by meaning, and as many by words
+REACH = 150  # by meaning, and as many by words
 REACH_NARROW = 500  # when most of them will be dropped by what no index can filter
-FOUND = 100  # the most promising of them, that are looked at closely
+FOUND = 80  # the most promising of them, that are looked at closely
 MOST_PAGED = 200  # finds that can be paged through
-SOURCES = 20  # the most promising of all, whose links are followed
+SOURCES = 15  # the most promising of all, whose links are followed
 LINKED = 5  # links of one of them, sequences aside, that lead further
 CARDS = 10_000  # personas that a process keeps at hand
 EVER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -148,7 +148,7 @@ class Recall:
             profile=weighing,
             filters=filters,
             at=at,
-            wanted=start + limit,
+            limit=limit,
             facts_apart=facts_apart,
         )
         finds = await search.find(flagged=False)
@@ -199,7 +199,7 @@ class Search:
     profile: Profile
     filters: Filters
     at: datetime
-    wanted: int
+    limit: int  # of one page; what is found is the same for all of them
     facts_apart: bool
 
     async def find(self, *, flagged: bool) -> list[Find]:
@@ -221,7 +221,7 @@ class Search:
             query=as_lucene(shelf(**self.whose), self.question.words),
             people=list(self.question.people) if len(self.question.people) == 1 else [],
             reach=REACH_NARROW if filters.narrow else REACH,
-            limit=max(FOUND, self.wanted),
+            limit=max(FOUND, self.limit),
             sources=SOURCES if self.profile.spread else 0,
             linked=LINKED,
         )

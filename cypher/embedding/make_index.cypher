@@ -1,5 +1,6 @@
 // One index over the meaning of memories and of candidates that wait, for every search of a persona.
 // What a search filters by is in the index, so that it never finds what it then has to drop.
+// Vectors are kept in a byte a number: with the default, a bit, a search for ten misses one of them.
 //
 // $dimensions  integer, of the model that makes the vectors
 CYPHER 25
@@ -19,6 +20,7 @@ WITH [
 OPTIONS {
   indexConfig: {
     `vector.dimensions`: $dimensions,
-    `vector.similarity_function`: 'cosine'
+    `vector.similarity_function`: 'cosine',
+    `vector.quantization.type`: 'SCALAR'
   }
 }
