@@ -1,10 +1,11 @@
 """What a recall costs beside the bare searches it is made of.
 
-Memories of a hundred personas, with vectors that cluster as real ones do, words and links;
-and one persona more, of a hundred memories, however many there are. All is loaded before it is
-indexed. Each question is asked in turns as a recall and as the floor, in the same run: `RETURN 1`,
-and a bare filtered vector search and a bare full-text query after one another, of 50 rows each.
-Then many clients ask through the API.
+Memories of a hundred personas, with vectors that cluster by topics as real ones do, words, and
+links: each precedes the next, and is related to others of its topic. And one persona more, of a
+hundred memories, however many there are. All is loaded before it is indexed. Each question is asked
+in turns as a recall and as the floor, in the same run: `RETURN 1`, and a bare filtered vector
+search and a bare full-text query after one another, of 50 rows each. Then many clients ask through
+the API.
 """
 
 import argparse
@@ -40,7 +41,8 @@ TENANT = "demo"
 NOW = datetime(2026, 5, 3, 12, tzinfo=UTC)
 PERSONAS = 100
 PROBE, PROBE_SIZE = "probe", 100
-TOPICS = 200
+TOPICS, TOPICS_EACH = 200, 20  # in the world, and of one persona
+RELATED = 3  # to so many that came next of its topic
 NOISE = 0.75  # of a vector's length: near memories have a cosine of about 0.6, as in real talk
 AT_ONCE = 1000
 RUNS = 300  # questions to all personas, and as many to the small one
@@ -92,8 +94,12 @@ class World:
         noise = self.chance.normal(size=self.dimensions)
         return unit(self.centres[topic] + NOISE * noise / np.linalg.norm(noise))
 
-    def memory(self, persona_id: str, place: int) -> dict[str, Any]:
-        topic = int(self.chance.integers(TOPICS))
+    def of_persona(self, count: int) -> list[int]:
+        """What each of its memories is about."""
+        some = self.chance.choice(TOPICS, TOPICS_EACH, replace=False)
+        return [int(it) for it in self.chance.choice(some, count)]
+
+    def memory(self, persona_id: str, place: int, topic: int) -> dict[str, Any]:
         places = self.chance.choice(self.topics[topic], 12)
         own, beside, *parts = (self.near(topic) for _ in range(4))
         facets = Facets(own, beside, tuple(parts), tuple(places[:8]), tuple(places[8:]))
@@ -125,13 +131,16 @@ class World:
         }
 
 
-def links(persona_id: str, size: int) -> Iterator[list[str]]:
-    """Each precedes the next, and is related to three."""
-    for place in range(size):
-        for far, kind in ((1, "PRECEDES"), (7, "RELATED"), (31, "RELATED"), (53, "RELATED")):
-            if place + far < size:
-                ends = (id_from(persona_id, str(it)) for it in (place, place + far))
-                yield [*ends, kind]
+def links(persona_id: str, topics: Sequence[int]) -> Iterator[list[str]]:
+    ids = [id_from(persona_id, str(place)) for place in range(len(topics))]
+    for one, following in itertools.pairwise(ids):
+        yield [one, following, "PRECEDES"]
+    before: dict[int, list[str]] = {}
+    for id_, topic in zip(ids, topics, strict=True):
+        told = before.setdefault(topic, [])
+        for other in told[-RELATED:]:
+            yield [other, id_, "RELATED"]
+        told.append(id_)
 
 
 @dataclass
@@ -152,10 +161,11 @@ async def load(
     for persona_id, count in track(personas.items(), f"Loading {size}"):
         persona = Persona(persona_id, "Ada", Tone.PLAIN, "UTC", NOW, NOW)
         await add_persona(graph, TENANT, persona, consolidate_at="03:00")
-        rows = [world.memory(persona_id, place) for place in range(count)]
+        topics = world.of_persona(count)
+        rows = [world.memory(persona_id, place, topic) for place, topic in enumerate(topics)]
         for some in chunks(rows):
             await bare(graph, LOAD, rows=some, now=NOW)
-        for some in chunks(list(links(persona_id, count))):
+        for some in chunks(list(links(persona_id, topics))):
             await bare(graph, LINK, rows=some, tenant_id=TENANT)
         take = runs if persona_id == PROBE else math.ceil(runs / PERSONAS)
         for place in world.chance.integers(count, size=take):
