@@ -73,4 +73,4 @@ def over_data(
     parser.add_argument("--data", type=Path, required=True)
     data = parser.parse_args().data
     with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
-        return asyncio.run(measure(settings, data, Console()))
+        return asyncio.run(measure(settings, data, Console(width=110)))

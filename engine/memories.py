@@ -23,7 +23,7 @@ from engine.models import (
     new_id,
 )
 from engine.paging import after, page
-from engine.policy import Policy, read_policy, salience_after
+from engine.policy import Policy, policies_of, read_policy, salience_after
 
 DAY = 86_400.0  # seconds
 
@@ -286,13 +286,11 @@ class Use:
 
 async def count_together(graph: Graph, uses: Sequence[Use], *, whole: bool) -> list[Row]:
     """Count uses, in their order and as one transaction. One that is told again counts nothing."""
-    figures = {}
-    for whose in sorted({(it.tenant_id, it.persona_id) for it in uses}):
-        try:
-            figures[whose] = (await read_policy(graph, *whose)).as_parameter()
-        except PersonaNotFound:
-            if whole:
-                raise
+    whose = sorted({(it.tenant_id, it.persona_id) for it in uses})
+    policies = await policies_of(graph, whose)
+    if whole and len(policies) < len(whose):
+        raise PersonaNotFound(next(it[1] for it in whose if it not in policies))
+    figures = {it: policy.effective.as_parameter() for it, policy in policies.items()}
     rows = [
         {
             "id": it.id,

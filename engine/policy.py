@@ -6,7 +6,7 @@ a category; what is nearer to the memory wins: persona before tenant, category b
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -142,13 +142,25 @@ def worked_out(*layers: Layer) -> Policy:
     )
 
 
+async def policies_of(
+    graph: Graph, whose: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], PersonaPolicy]:
+    """The policies that hold now for some personas, by tenant and id: those that are there."""
+    personas = [{"tenant_id": tenant_id, "persona_id": id_} for tenant_id, id_ in whose]
+    found = {}
+    for row in await graph.read("policy/read_layers", personas=personas):
+        tenant, own = (as_layer(row[name]) for name in ("tenant", "persona"))
+        found[row["tenant_id"], row["persona_id"]] = PersonaPolicy(worked_out(tenant, own), own)
+    return found
+
+
 async def read_policies(graph: Graph, tenant_id: str, persona_id: str) -> PersonaPolicy:
     """The policy that holds for a persona now, and its own part in it."""
-    found = await graph.read("policy/read_layers", tenant_id=tenant_id, persona_id=persona_id)
-    if not found:
+    whose = (tenant_id, persona_id)
+    found = await policies_of(graph, [whose])
+    if whose not in found:
         raise PersonaNotFound(persona_id)
-    tenant, own = (as_layer(found[0][name]) for name in ("tenant", "persona"))
-    return PersonaPolicy(worked_out(tenant, own), own)
+    return found[whose]
 
 
 async def read_policy(graph: Graph, tenant_id: str, persona_id: str) -> Policy:

@@ -22,6 +22,7 @@ MERGE (copy:Persona {tenant_id: $tenant_id, id: $copy.id})
     copy.identity = source.identity,
     copy.tone = source.tone,
     copy.time_zone = source.time_zone,
+    copy.people = source.people,
     copy.policy = source.policy,
     copy.reckon = source.reckon,
     copy.created_at = $copy.at,

@@ -1,5 +1,5 @@
 // The copy is whole and can be seen. What was flagged, or taken back, while it was being made holds in it
-// too: it is the persona of this moment.
+// too, and whom the old one met: it is the persona of this moment.
 //
 // $tenant_id      string
 // $persona_id     string
@@ -14,7 +14,9 @@ WHERE source.run_worker = $worker
 MATCH (copy:Persona {tenant_id: $tenant_id, id: $copy_id})
 WHERE copy.copying IS NOT NULL
 REMOVE source.run_worker, source.run_until, copy.copying
-SET copy.next_night_at = $next_night_at
+SET
+  copy.people = source.people,
+  copy.next_night_at = $next_night_at
 WITH copy
 CALL () {
   MATCH (memory:Memory)

@@ -1,6 +1,7 @@
 // One index over the meaning of memories and of candidates that wait, for every search of a persona.
 // What a search filters by is in the index, so that it never finds what it then has to drop.
-// Vectors are kept in a byte a number: with the default, a bit, a search for ten misses one of them.
+// Vectors are indexed as they are: in a bit a number, the default, a search for ten misses one of them,
+// and in a byte their nearness depends on what else is in the index.
 //
 // $dimensions  integer, of the model that makes the vectors
 CYPHER 25
@@ -21,6 +22,6 @@ OPTIONS {
   indexConfig: {
     `vector.dimensions`: $dimensions,
     `vector.similarity_function`: 'cosine',
-    `vector.quantization.type`: 'SCALAR'
+    `vector.quantization.type`: 'NONE'
   }
 }

@@ -1,11 +1,15 @@
-// What a tenant and one of its personas change of the policy.
+// What tenants and some of their personas change of the policy.
 //
-// $tenant_id   string
-// $persona_id  string
+// $personas  list of {tenant_id, persona_id}
 //
-// Returns tenant, persona: JSON or null. Nothing when there is no such persona.
+// Returns tenant_id, persona_id; tenant, persona: JSON or null. A persona that is not there is left out.
 CYPHER 25
-MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+UNWIND $personas AS one
+MATCH (persona:Persona {tenant_id: one.tenant_id, id: one.persona_id})
 WHERE persona.copying IS NULL
-MATCH (tenant:Tenant {id: $tenant_id})
-RETURN tenant.policy AS tenant, persona.policy AS persona
+MATCH (tenant:Tenant {id: one.tenant_id})
+RETURN
+  tenant.id AS tenant_id,
+  persona.id AS persona_id,
+  tenant.policy AS tenant,
+  persona.policy AS persona

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.acknowledgments import Templates
+from engine.duplicates import duplicate_persona
 from engine.errors import IdTaken, Invalid, MessageNotFound, PersonaNotFound
 from engine.flags import flag_message, undo_message
 from engine.memories import NewMemory, add_link, change_memory, minimize_memory, remember
@@ -353,3 +354,20 @@ async def test_a_persona_that_knows_nothing_answers_with_nothing(life: Life) -> 
 
     assert (recalled.hits, recalled.next_cursor, recalled.fallback) == ([], None, False)
     assert await found(life, '"+-!(){}[]^~*?:\\/ AND OR NOT') == []
+
+
+async def test_a_copy_recalls_as_the_persona_did_and_knows_whom_it_knew(life: Life) -> None:
+    await life.say("The red house by the river burned down.", "I planted a pear tree.", at=BORN)
+    await life.night(BORN + timedelta(days=2))
+    asked = "What did Sam plant?"
+    before = await recall(life, asked, explain=True)
+
+    await duplicate_persona(
+        life.graph, life.tenant_id, "ada", copy_id="eve", now=LATER, consolidate_at="03:00"
+    )
+    after = await recall(life, asked, "eve", explain=True)
+
+    assert any((hit.explain or {})["signals"]["who"]["signal"] for hit in before.hits)
+    assert [(hit.text, hit.score, hit.explain) for hit in after.hits] == [
+        (hit.text, hit.score, hit.explain) for hit in before.hits
+    ]

@@ -75,3 +75,19 @@ async def test_neo4j_takes_every_file_as_it_is(graph: Graph, name: str) -> None:
     assert [n.gql_status for n in summary.gql_status_objects if "deprecat" in str(n)] == []
     if not name.startswith(("migrations/", "setup/")) and name not in LOOKS_AT_ALL:
         assert scans(summary.plan or {"operatorType": ""}) == []
+
+
+def details(plan: dict[str, Any]) -> list[str]:
+    here = [str(plan.get("args", {}).get("Details", ""))]
+    return here + [it for part in plan.get("children", []) for it in details(part)]
+
+
+async def test_a_copy_is_looked_up_by_what_it_was_copied_from(graph: Graph) -> None:
+    """Even where nothing was ever copied, and all against all would seem to cost nothing."""
+    async with graph._driver.session(database=graph._database) as session:
+        result = await session.run(f"EXPLAIN {cypher.statement('duplicate/copy_links')}")
+        plan = (await result.consume()).plan
+
+    looked_up = [it for it in details(plan or {}) if "copied_from" in it]
+    assert len(looked_up) == 2
+    assert all("copied_from = " in it for it in looked_up)
