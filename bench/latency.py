@@ -62,6 +62,10 @@ MATCH (a:Memory {tenant_id: $tenant_id, id: row[0]})
 MATCH (b:Memory {tenant_id: $tenant_id, id: row[1]})
 CREATE (a)-[:$(row[2]) {strength: 0.5, weight_modifier: 1.0, coactivations: 0}]->(b)
 """
+NO_NIGHTS = """
+MATCH (persona:Persona {tenant_id: $tenant_id})
+SET persona.next_night_at = datetime('9999-01-01T00:00Z')
+"""
 NEAREST = """
 MATCH (it:Candidate|Memory)
   SEARCH it IN (
@@ -174,6 +178,7 @@ async def load(
             about = np.array(rows[place]["embedding"].to_numpy())
             vector = unit(about + 0.5 * noise / np.linalg.norm(noise))
             asked.append(Question(persona_id, f"What about {' '.join(words)}?", vector))
+    await bare(graph, NO_NIGHTS, tenant_id=TENANT)
     await claim_model(graph, embedder)
     await bare(graph, "CALL db.awaitIndexes(7200)")
     return asked

@@ -3,9 +3,10 @@
 Each persona lives through its conversation and sleeps on it. Then every third topic is flagged, and
 all questions are asked, and the words that were flagged as well: of recall, of context, of what the
 persona wakes up with, of checkpoints and of an export without what is flagged. None of it may say a
-sentence that was only said in a flagged message, unless it is marked as fallback. It also tells how
-often the fallback comes when it should and when it should not, and what questions whose evidence
-nobody flagged lose.
+sentence that was only said in a flagged message, unless it is marked as fallback. It also tells
+what questions whose evidence nobody flagged lose, and how often the fallback comes, by its
+threshold: when it should, for a question all of whose evidence is flagged and for words that were
+kept and then flagged, and when it should not, for a question none of whose evidence is.
 """
 
 import sys
@@ -23,8 +24,8 @@ from rich.table import Table
 
 from bench.forget import RULES
 from bench.ingest import Talk, read_talks
-from bench.private import over_data
-from bench.quality import CALLER, ask, live, questions
+from bench.private import bare, over_data
+from bench.quality import CALLER, SOURCES, ask, live, questions
 from engine.acknowledgments import Templates
 from engine.checkpoints import list_checkpoints, make_checkpoints
 from engine.context import Wanted, assemble_context
@@ -34,12 +35,14 @@ from engine.extraction.prose import sentences
 from engine.flags import flag_range
 from engine.graph import Graph
 from engine.hydration import hydrate
+from engine.policy import Layer, set_persona_policy
 from engine.recall import Recall
 from engine.settings import Settings
 
 EVERY = 3  # which topics are flagged
 LEAST_WORDS = 5  # of a sentence that tells something
 LOST = 0.005  # of recall@10, that flags may cost what nobody flagged
+THRESHOLDS = (0.40, 0.45, 0.50, 0.55, 0.60, 0.65)
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Forgotten:
     """What was flagged of one conversation."""
 
     ids: frozenset[str]
-    texts: list[str]
+    texts: dict[str, str]  # by id
     sentences: list[str]  # that nobody said elsewhere
 
     def leaks(self, told: str) -> bool:
@@ -80,7 +83,7 @@ async def forget(graph: Graph, talk: Talk, now: datetime) -> Forgotten:
         for part in sentences(it.content)
         if len(part.split()) >= LEAST_WORDS and part not in heard
     ]
-    return Forgotten(frozenset(ids), [it.content for it in flagged], alone)
+    return Forgotten(frozenset(ids), {it.message_id: it.content for it in flagged}, alone)
 
 
 async def look(
@@ -90,14 +93,12 @@ async def look(
     forgotten: Forgotten,
     asked: Sequence[str],
     now: datetime,
-) -> tuple[Counter[str], list[bool]]:
-    """Where something leaked, and for which queries the fallback came."""
+) -> Counter[str]:
+    """Where something leaked."""
     recall = Recall(graph, embedder, seconds=600)
     leaks: Counter[str] = Counter()
-    fell_back = []
     for query in track(asked, talk):
         recalled = await recall.recall(CALLER.tenant_id, talk, query, now=now, limit=20)
-        fell_back.append(recalled.fallback)
         leaks["recall"] += sum(
             forgotten.leaks(hit.text) for hit in recalled.hits if not hit.deprioritized
         )
@@ -122,12 +123,29 @@ async def look(
             last_id=None,
         )
         leaks["export"] += forgotten.leaks("".join([part async for part in written]))
-    return leaks, fell_back
+    return leaks
+
+
+async def fallbacks(
+    graph: Graph, embedder: Embedder, talk: str, asked: Sequence[tuple[str, str]], now: datetime
+) -> list[tuple[float, str, bool]]:
+    """At each threshold, whether the fallback came, of each kind of query."""
+    found = []
+    for threshold in THRESHOLDS:
+        layer = Layer(figures={"fallback_threshold": threshold})
+        await set_persona_policy(graph, CALLER.tenant_id, talk, layer)
+        recall = Recall(graph, embedder, seconds=600)
+        for which, query in asked:
+            told = await recall.recall(CALLER.tenant_id, talk, query, now=now)
+            found.append((threshold, which, told.fallback))
+    return found
 
 
 async def measure(settings: Settings, data: Path, console: Console) -> int:
     graph = Graph.open(settings).with_limit(120)
     embedder = open_embedder(settings)
+    leaks: Counter[str] = Counter()
+    came: dict[tuple[float, str], list[bool]] = {}
     try:
         talks, asked = read_talks(data), questions(data)
         now = await live(graph, embedder, talks)
@@ -135,18 +153,21 @@ async def measure(settings: Settings, data: Path, console: Console) -> int:
         before = await ask(recall, graph, asked, now, recall.profile)
         forgotten = {talk.name: await forget(graph, talk, now) for talk in talks}
         after = await ask(recall, graph, asked, now, recall.profile)
-        leaks: Counter[str] = Counter()
-        came: dict[str, list[bool]] = {"should": [], "should not": []}
+        rows = await bare(graph, SOURCES, tenant_id=CALLER.tenant_id)
+        kept = {id_ for row in rows for id_ in row["messages"]}
         for talk in talks:
             gone = forgotten[talk.name]
             mine = [it for it in asked if it["talk"] == talk.name]
-            texts = [*(it["question"] for it in mine), *gone.texts]
-            found, fell_back = await look(graph, embedder, talk.name, gone, texts, now)
-            leaks += found
-            kinds = [*(kind(it, gone) for it in mine), *["should"] * len(gone.texts)]
-            for which, fell in zip(kinds, fell_back, strict=True):
-                if which:
-                    came[which].append(fell)
+            texts = [*(it["question"] for it in mine), *gone.texts.values()]
+            leaks += await look(graph, embedder, talk.name, gone, texts, now)
+            kinds = [
+                *((kind(it, gone), it["question"]) for it in mine),
+                *(("its words", text) for id_, text in gone.texts.items() if id_ in kept),
+            ]
+            for threshold, which, fell in await fallbacks(
+                graph, embedder, talk.name, [it for it in kinds if it[0]], now
+            ):
+                came.setdefault((threshold, which), []).append(fell)
     finally:
         embedder.close()
         await graph.close()
@@ -154,28 +175,31 @@ async def measure(settings: Settings, data: Path, console: Console) -> int:
     lost = [
         one.recall(10) - other.recall(10)
         for it, one, other in zip(asked, before, after, strict=True)
-        if kind(it, forgotten[it["talk"]]) == "should not"
+        if kind(it, forgotten[it["talk"]]) == "none flagged"
     ]
-    table = Table("", "")
+    change = float(np.mean(lost)) if lost else 0.0
     flagged = sum(len(it.ids) for it in forgotten.values())
-    table.add_row("messages flagged", f"{flagged} of {sum(len(it.messages) for it in talks)}")
+    table = Table("messages flagged", f"{flagged} of {sum(len(it.messages) for it in talks)}")
     for where in ("recall", "context", "waking", "checkpoints", "export"):
         table.add_row(f"leaks in {where}", str(leaks[where]))
-    for which, did in came.items():
-        share = f"{np.mean(did):.1%} of {len(did)}" if did else "never asked"
-        table.add_row(f"fallback when it {which} come", share)
-    change = float(np.mean(lost)) if lost else 0.0
     table.add_row("recall@10 lost where nothing was flagged", f"{change:.2%} of {len(lost)}")
+    console.print(table)
+    whiches = ("all flagged", "its words", "none flagged")
+    table = Table("the fallback comes, threshold", *whiches)
+    for threshold in THRESHOLDS:
+        each = (came.get((threshold, which), []) for which in whiches)
+        told = (f"{np.mean(it):.1%} of {len(it)}" if it else "never asked" for it in each)
+        table.add_row(f"{threshold:.2f}", *told)
     console.print(table)
     return int(sum(leaks.values()) > 0 or change > LOST)
 
 
-def kind(question: dict[str, Any], gone: Forgotten) -> str | None:
-    """Whether the fallback should come: all the evidence is flagged; or none of it."""
+def kind(question: dict[str, Any], gone: Forgotten) -> str:
+    """How much of a question's evidence is flagged; nothing when it is some of it."""
     evidence = {f"{question['talk']}.{turn}" for turn in question["evidence"]}
     if evidence <= gone.ids:
-        return "should"
-    return None if evidence & gone.ids else "should not"
+        return "all flagged"
+    return "" if evidence & gone.ids else "none flagged"
 
 
 if __name__ == "__main__":
