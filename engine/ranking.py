@@ -103,7 +103,8 @@ class Find:
 
     @property
     def score(self) -> float:
-        return float(self.all.totals[self.place])
+        alone = float(self.all.scores[self.place])
+        return (alone + self.lent) * float(self.told("weight_modifier"))
 
 
 @dataclass(slots=True)
