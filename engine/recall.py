@@ -17,8 +17,9 @@ from engine.policy import Policy, as_layer, worked_out
 from engine.questions import Question, understand
 from engine.ranking import PROFILES, Find, Profile, moment, weigh
 
-REACH = 150  # by meaning, and as many by words
-REACH_NARROW = 500  # when most of them will be dropped by what no index can filter
+NEAREST = 75  # by meaning
+MATCHING = 150  # by words
+NARROW = 500  # of each, when most of them will be dropped by what no index can filter
 FOUND = 80  # the most promising of them, that are looked at closely
 MOST_PAGED = 200  # finds that can be paged through
 SOURCES = 15  # the most promising of all, whose links are followed
@@ -220,7 +221,8 @@ class Search:
             embedding=self.vector,
             query=as_lucene(shelf(**self.whose), self.question.words),
             people=list(self.question.people) if len(self.question.people) == 1 else [],
-            reach=REACH_NARROW if filters.narrow else REACH,
+            nearest=NARROW if filters.narrow else NEAREST,
+            matching=NARROW if filters.narrow else MATCHING,
             limit=max(FOUND, self.limit),
             sources=SOURCES if self.profile.spread else 0,
             linked=LINKED,

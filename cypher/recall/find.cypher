@@ -7,7 +7,8 @@
 // $persona_id  string
 // $embedding   vector
 // $query       string, in Lucene's syntax, with the persona's shelf in it
-// $reach       integer, of each way of finding
+// $nearest     integer: how many by meaning
+// $matching    integer: how many by words
 // $people      list of strings: whom it is about, if that is certain
 // $limit       integer: how many of the most promising are told
 // $sources     integer: how many of these have their links followed
@@ -41,11 +42,11 @@ CALL () {
         it.memory_type IN $types AND
         it.said_at >= $from_at AND
         it.said_at <= $to_at
-      LIMIT $reach
+      LIMIT $nearest
     ) SCORE AS score
   RETURN it, 2 * score - 1 AS similarity, null AS matched
   UNION ALL
-  CALL db.index.fulltext.queryNodes('words', $query, {limit: $reach}) YIELD node AS it, score
+  CALL db.index.fulltext.queryNodes('words', $query, {limit: $matching}) YIELD node AS it, score
   RETURN it, null AS similarity, score AS matched
 }
 WITH it, max(similarity) AS similarity, max(matched) AS matched
