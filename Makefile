@@ -2,10 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 MODELS_BIN := .venv-models/bin
+# Each has a Neo4j and a Redis of its own, so more than four want more memory than a desk has.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, min(4, os.cpu_count() or 2)))')
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults load bench-door bench-ingest bench-junk bench-night bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j
+.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -22,10 +24,10 @@ demo: ## Two weeks of a persona's life in about a minute: what became memory, wh
 down: ## Stop everything `make up` started
 	@if [ -x $(BIN)/pentimento ]; then $(BIN)/pentimento down; else echo "Nothing is installed here, so nothing runs."; fi
 
-test: ## Install what the tests need and run them (ARGS="-k night" to choose)
+test: ## Install what the tests need and run them (ARGS="-k night" to choose, WORKERS=0 for one after another)
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-models: ## Test the sentence-transformers path with real weights (installs torch, about 5 GB)
 	@$(PYTHON) ops/bootstrap.py models --venv .venv-models
@@ -48,7 +50,12 @@ format: ## Lay the code out and mend what lint can mend
 faults: ## Kill every process under load, every night at every transaction, many rounds (ROUNDS=10)
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
-	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/test_rollback.py tests/graph/test_night_machine.py tests/graph/test_flag_machine.py -s
+	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/test_rollback.py tests/graph/test_night_machine.py tests/graph/test_flag_machine.py tests/model -s
+
+costs: ## What every statement reads in a persona of 100,000 memories, held against docs/costs.md (MEMORIES=100000)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	COST_MEMORIES=$(or $(MEMORIES),100000) $(BIN)/python -m pytest tests/api/test_costs.py
 
 load: ## Many clients flag, undo and speak at once, with a night in the middle (SECONDS=60 CLIENTS=32)
 	@$(PYTHON) ops/bootstrap.py dev
@@ -73,6 +80,11 @@ bench-night: ## What a night costs beside the bare updates it makes (SIZE=100000
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
 	@$(BIN)/python -m bench.night --size $(or $(SIZE),100000) $(ARGS)
+
+bench-lives: ## Personas live through whole conversations over HTTP, night by night: seconds per stage (DATA="a.jsonl b.jsonl" MOST=1)
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	@$(BIN)/python -m bench.lives $(foreach file,$(DATA),--data $(file)) $(if $(MOST),--most $(MOST)) $(ARGS)
 
 bench-forget: ## What «Forget This» costs beside a bare write of one row
 	@$(PYTHON) ops/bootstrap.py dev

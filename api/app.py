@@ -17,16 +17,24 @@ from litestar.openapi.spec import (
     OpenAPI,
     OpenAPIMediaType,
     OpenAPIType,
+    Parameter,
     Schema,
     SecurityScheme,
 )
 from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
 
-from api.auth import Authentication
+from api.auth import USER_HEADER, Authentication
 from api.candidates import CandidateController
 from api.clock import ClockController
 from api.conversations import EXPORTED, ConversationController
-from api.envelope import Door
+from api.envelope import (
+    BOOKMARK,
+    GOOD_BOOKMARKS,
+    LONGEST_BOOKMARKS,
+    REQUEST_ID,
+    Door,
+    check_bookmark,
+)
 from api.errors import HANDLERS
 from api.flags import FlagController
 from api.health import HealthController
@@ -38,23 +46,54 @@ from api.personas import PersonaController
 from api.policy import PolicyController
 from api.recall import RecallController
 from api.runs import RunController
+from api.tokens import TokenController
 from api.wire import Body, StrictRequest
+from engine import bounds
 from engine.acknowledgments import open_acknowledger
+from engine.bounds import ID_PATTERN
 from engine.broker import open_broker
 from engine.clock import open_clock
 from engine.embedding import Embedder, claim_model, open_embedder
 from engine.errors import EngineError, Unavailable
+from engine.events import Bells
 from engine.graph import Graph
+from engine.identity import JwtVerifier
+from engine.index_repair import mend_indexes
 from engine.jobs import Jobs
 from engine.keys import KeyRing
+from engine.limits import open_limiter
 from engine.logs import set_up_logs
 from engine.migrations import migrate
 from engine.models import Caller
+from engine.policy import set_deployment_policy
 from engine.recall import Recall
 from engine.settings import Settings
 from engine.uses import UseLog
 from engine.version import VERSION
+from engine.warmup import Warmth, warm_up
 
+HEADERS = [  # that every route takes; the last one also those that need no key
+    Parameter(
+        name=USER_HEADER,
+        param_in="header",
+        schema=Schema(type=OpenAPIType.STRING, pattern=ID_PATTERN, max_length=bounds.ID),
+        description="The user for whom this is asked; it sees and touches only what they may.",
+    ),
+    Parameter(
+        name=BOOKMARK,
+        param_in="header",
+        schema=Schema(
+            type=OpenAPIType.STRING, pattern=GOOD_BOOKMARKS, max_length=LONGEST_BOOKMARKS
+        ),
+        description="Of an earlier answer: what was written then is seen now, by any process.",
+    ),
+    Parameter(
+        name=REQUEST_ID,
+        param_in="header",
+        schema=Schema(type=OpenAPIType.STRING),
+        description="Comes back with the answer and stands in the logs; made up when left out.",
+    ),
+]
 PREPARE_AGAIN = 1.0  # seconds between two tries while Neo4j is away
 
 log = structlog.get_logger("api")
@@ -66,12 +105,20 @@ def create_app(settings: Settings | None = None) -> Door:
     set_up_logs(settings)
     graph = Graph.open(settings)
     redis = open_broker(settings)
+    bells = Bells(redis)
     embedder = open_embedder(settings)
     acknowledger = open_acknowledger(settings)
-    keys = KeyRing(graph, seconds=settings.key_cache_seconds)
+    jwts = JwtVerifier(
+        graph,
+        seconds=settings.key_cache_seconds,
+        private_hosts=settings.jwks_private_hosts,
+    )
+    keys = KeyRing(graph, seconds=settings.key_cache_seconds, jwts=jwts)
+    limiter = open_limiter(settings, redis)
     clock = open_clock(settings, graph)
     jobs = Jobs(settings)
     uses = UseLog(redis)
+    warmth = Warmth()
     recall = Recall(
         graph, embedder, seconds=settings.persona_cache_seconds, profile=settings.recall_profile
     )
@@ -79,7 +126,8 @@ def create_app(settings: Settings | None = None) -> Door:
     @contextlib.asynccontextmanager
     async def opened(app: Litestar) -> AsyncIterator[None]:
         app.state.key_ring = keys
-        preparing = asyncio.create_task(prepare(graph, embedder, settings.full_text_analyzer))
+        app.state.limiter = limiter
+        preparing = asyncio.create_task(prepare(graph, embedder, settings, warmth))
         try:
             yield
         finally:
@@ -88,6 +136,7 @@ def create_app(settings: Settings | None = None) -> Door:
                 await preparing
             embedder.close()
             jobs.close()
+            await bells.close()
             await redis.aclose()
             await graph.close()
 
@@ -96,6 +145,7 @@ def create_app(settings: Settings | None = None) -> Door:
         PersonaController,
         InstanceController,
         KeyController,
+        TokenController,
         ConversationController,
         CandidateController,
         FlagController,
@@ -115,10 +165,12 @@ def create_app(settings: Settings | None = None) -> Door:
             "settings": Provide(lambda: settings, use_cache=True, sync_to_thread=False),
             "graph": Provide(lambda: graph, use_cache=True, sync_to_thread=False),
             "redis": Provide(lambda: redis, use_cache=True, sync_to_thread=False),
+            "bells": Provide(lambda: bells, use_cache=True, sync_to_thread=False),
             "embedder": Provide(lambda: embedder, use_cache=True, sync_to_thread=False),
             "keys": Provide(lambda: keys, use_cache=True, sync_to_thread=False),
             "acknowledger": Provide(lambda: acknowledger, use_cache=True, sync_to_thread=False),
             "uses": Provide(lambda: uses, use_cache=True, sync_to_thread=False),
+            "warmth": Provide(lambda: warmth, use_cache=True, sync_to_thread=False),
             "recall": Provide(lambda: recall, use_cache=True, sync_to_thread=False),
             "jobs": Provide(lambda: jobs, use_cache=True, sync_to_thread=False),
             "clock": Provide(lambda: clock, use_cache=True, sync_to_thread=False),
@@ -130,6 +182,7 @@ def create_app(settings: Settings | None = None) -> Door:
         ],
         exception_handlers=HANDLERS,  # type: ignore[arg-type]
         request_class=StrictRequest,
+        before_request=check_bookmark,
         logging_config=None,  # engine.logs has set it up
         request_max_body_size=settings.max_body_bytes,
         openapi_config=OpenAPIConfig(
@@ -143,7 +196,10 @@ def create_app(settings: Settings | None = None) -> Door:
             components=Components(
                 security_schemes={
                     "api_key": SecurityScheme(
-                        type="http", scheme="bearer", description="An API key of the tenant."
+                        type="http",
+                        scheme="bearer",
+                        description="An API key of the tenant, a user token made with one, or a "
+                        "JWT of the tenant's identity provider.",
                     )
                 }
             ),
@@ -151,6 +207,7 @@ def create_app(settings: Settings | None = None) -> Door:
         ),
     )
     finish_document(app.openapi_schema)
+    app.answer_seconds = settings.answer_seconds
     return app
 
 
@@ -158,6 +215,10 @@ def finish_document(document: OpenAPI) -> None:
     """What Litestar cannot know: readable summaries, what an export is, strict bodies."""
     for path in (document.paths or {}).values():
         for operation in (path.get, path.post, path.put, path.patch, path.delete):
+            if operation:
+                open_to_all = operation.security == [{}]
+                own = [*(operation.parameters or [])]
+                operation.parameters = [*own, *(HEADERS[-1:] if open_to_all else HEADERS)]
             if operation and operation.operation_id:
                 operation.summary = operation.operation_id.replace("_", " ").capitalize()
             if operation and operation.operation_id == "export_conversation":
@@ -180,12 +241,16 @@ def the_caller(request: Request[Caller, Any, Any]) -> Caller:
     return request.user
 
 
-async def prepare(graph: Graph, embedder: Embedder, analyzer: str) -> None:
-    """Bring the graph to this version, however long Neo4j takes to come up."""
+async def prepare(graph: Graph, embedder: Embedder, settings: Settings, warmth: Warmth) -> None:
+    """Bring the graph to this version and warm up, however long Neo4j takes to come up."""
     while True:
         try:
             applied = await migrate(graph)
-            await claim_model(graph, embedder, analyzer=analyzer)
+            if mended := await mend_indexes(graph):
+                log.warning("failed_indexes_made_again", indexes=mended)
+            await claim_model(graph, embedder, analyzer=settings.full_text_analyzer)
+            await set_deployment_policy(graph, settings)
+            await warm_up(graph, embedder, warmth)
         except Unavailable as error:
             log.warning("graph_not_ready", why=str(error))
             await asyncio.sleep(PREPARE_AGAIN)

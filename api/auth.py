@@ -9,45 +9,65 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.middleware import AbstractAuthenticationMiddleware, AuthenticationResult
 
-from engine.errors import Forbidden, Invalid, Unauthenticated
+from engine.bounds import ID_PATTERN
+from engine.errors import ActsForUser, AnotherUser, Forbidden, Invalid, Unauthenticated
+from engine.limits import RateLimiter
 from engine.models import Caller, Role
 
 USER_HEADER = "X-User-Id"
-ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@+~-]{0,127}$"
+TENANT_HEADER = "X-Tenant-Id"  # whose JWT this is, where its audience does not say so
 
 Connection = ASGIConnection[Any, Any, Any, Any]
 
 
 class Authentication(AbstractAuthenticationMiddleware):
-    """Turns `Authorization: Bearer <key>` into the caller, before any route is entered."""
+    """Turns `Authorization: Bearer <key, token or JWT>` into the caller, before any route."""
 
     async def authenticate_request(self, connection: Connection) -> AuthenticationResult:
         scheme, _, text = connection.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not text:
             raise Unauthenticated
-        caller: Caller = await connection.app.state.key_ring.caller(text.strip())
-        user_id = connection.headers.get(USER_HEADER)
-        if user_id is not None:
-            if not re.fullmatch(ID_PATTERN, user_id):
-                raise Invalid(f"{USER_HEADER} must be an id of at most 128 letters and digits.")
-            caller = replace(caller, user_id=user_id)
-        if caller.role is Role.USER and not caller.user_id:
-            raise Invalid(f"A key with the role 'user' speaks for a person: send {USER_HEADER}.")
+        caller: Caller = await connection.app.state.key_ring.caller(
+            text.strip(), tenant_id=connection.headers.get(TENANT_HEADER)
+        )
+        limiter: RateLimiter | None = connection.app.state.limiter
+        if limiter:
+            connection.scope["state"]["allowance"] = await limiter.take(caller)
+        caller = acting_for(caller, connection.headers.get(USER_HEADER))
         return AuthenticationResult(user=caller, auth=None)
 
 
-def only(*roles: Role) -> Callable[[Connection, BaseRouteHandler], Awaitable[None]]:
-    """A guard that lets these roles through."""
+def acting_for(caller: Caller, user_id: str | None) -> Caller:
+    """The caller with the user that the header names; the header narrows and never widens."""
+    if user_id is None:
+        return caller
+    if not re.fullmatch(ID_PATTERN, user_id):
+        raise Invalid(f"{USER_HEADER} must be an id of at most 128 letters and digits.")
+    if caller.role is Role.ANALYST or (caller.role is Role.USER and caller.user_id != user_id):
+        raise AnotherUser(caller.role)
+    return replace(caller, user_id=user_id)
+
+
+def only(
+    *roles: Role, for_users: bool = True
+) -> Callable[[Connection, BaseRouteHandler], Awaitable[None]]:
+    """A guard that lets these roles through; without `for_users`, no key that acts for a user."""
+    keys = " or ".join(f"'{role.value}'" for role in roles if role is not Role.USER)
 
     async def guard(connection: Connection, _: BaseRouteHandler) -> None:
         caller: Caller | None = connection.scope.get("user")  # nobody, when asked for OPTIONS
         if caller and caller.role not in roles:
-            raise Forbidden(caller.role, " or ".join(repr(role.value) for role in roles))
+            raise Forbidden(caller.role, keys)
+        if caller and caller.user_id and not for_users:
+            raise ActsForUser
 
     return guard
 
 
+ADMINS = only(Role.ADMIN, for_users=False)
+ISSUERS = only(Role.RUNTIME, Role.ADMIN, for_users=False)
+OPERATORS = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN, for_users=False)
 STAFF = only(Role.RUNTIME, Role.ANALYST, Role.ADMIN)
 EDITORS = only(Role.RUNTIME, Role.ADMIN)
 PEOPLE = only(Role.RUNTIME, Role.USER, Role.ADMIN)
-AUDITORS = only(Role.ANALYST, Role.ADMIN)
+AUDITORS = only(Role.ANALYST, Role.ADMIN, for_users=False)

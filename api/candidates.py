@@ -2,14 +2,17 @@
 
 from typing import Annotated
 
-from litestar import Controller, delete, get, patch, post
+from litestar import Controller, Response, delete, get, patch, post
 from litestar.di import NamedDependency
+from litestar.openapi import ResponseSpec
 from litestar.params import QueryParameter
 from litestar.status_codes import HTTP_200_OK
 from msgspec import UNSET
+from redis.asyncio import Redis
 
-from api.auth import EDITORS, STAFF
+from api.auth import EDITORS, PEOPLE, STAFF
 from api.errors import problems
+from api.preview import Preview, run_or_preview
 from api.wire import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
 from engine.candidates import (
     edit_candidate,
@@ -21,8 +24,10 @@ from engine.candidates import (
 )
 from engine.clock import Clock
 from engine.embedding import Embedder
+from engine.events import tell_effect
+from engine.flags import as_touched
 from engine.graph import Graph
-from engine.models import Caller, Candidate, CandidateState, Gate, Page
+from engine.models import Caller, Candidate, CandidateState, Gate, Page, Touched
 from engine.settings import Settings
 
 
@@ -43,13 +48,12 @@ class CandidateController(Controller):
         graph: NamedDependency[Graph],
         embedder: NamedDependency[Embedder],
         clock: NamedDependency[Clock],
-        settings: NamedDependency[Settings],
     ) -> Candidate:
         """Propose a memory item that the runtime has drawn itself."""
         return await propose_candidate(
             graph,
             embedder,
-            caller.tenant_id,
+            caller,
             persona_id,
             memory_type=data.memory_type,
             text=data.text,
@@ -57,13 +61,11 @@ class CandidateController(Controller):
             source_message_ids=data.source_message_ids,
             chosen_id=data.candidate_id,
             now=await clock.now(),
-            window=settings.editing_window,
         )
 
     @get(
         "/personas/{persona_id:str}/candidates",
         operation_id="list_candidates",
-        guards=[STAFF],
         responses=problems(404),
     )
     async def page(
@@ -81,12 +83,12 @@ class CandidateController(Controller):
         """The persona's candidates of one state."""
         return await list_candidates(
             graph,
-            caller.tenant_id,
+            caller,
             persona_id,
             states=[candidate_state],
-            window=settings.editing_window,
             cursor=cursor,
             limit=limit,
+            badges_for_all=settings.badges_for_all,
         )
 
     @get(
@@ -104,7 +106,7 @@ class CandidateController(Controller):
     @patch(
         "/candidates/{candidate_id:str}",
         operation_id="edit_candidate",
-        guards=[EDITORS],
+        guards=[PEOPLE],
         responses=problems(404, 409, 413),
     )
     async def edit(
@@ -121,18 +123,18 @@ class CandidateController(Controller):
         return await edit_candidate(
             graph,
             embedder,
-            caller.tenant_id,
+            caller,
             candidate_id,
             text=None if data.text is UNSET else data.text,
             content=None if data.content is UNSET else data.content,
             now=await clock.now(),
-            window=settings.editing_window,
+            badges_for_all=settings.badges_for_all,
         )
 
     @post(
         "/candidates/{candidate_id:str}/restore",
         operation_id="restore_candidate",
-        guards=[EDITORS],
+        guards=[PEOPLE],
         status_code=HTTP_200_OK,
         responses=problems(404, 409),
     )
@@ -142,22 +144,29 @@ class CandidateController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
+        redis: NamedDependency[Redis],
         settings: NamedDependency[Settings],
     ) -> Candidate:
         """Put a candidate that the night passed over while it was flagged into the next one."""
-        return await restore_candidate(
+        now = await clock.now()
+        candidate = await restore_candidate(
             graph,
-            caller.tenant_id,
+            caller,
             candidate_id,
-            now=await clock.now(),
-            window=settings.editing_window,
+            now=now,
+            badges_for_all=settings.badges_for_all,
         )
+        await tell_effect(graph, redis, caller, "restored", [candidate_id], now=now)
+        return candidate
 
     @delete(
         "/candidates/{candidate_id:str}",
         operation_id="remove_candidate",
-        guards=[EDITORS],
-        responses=problems(404, 409),
+        guards=[PEOPLE],
+        responses={
+            **problems(404, 409),
+            HTTP_200_OK: ResponseSpec(Touched, description="What it would touch, with `preview`."),
+        },
     )
     async def remove(
         self,
@@ -165,13 +174,18 @@ class CandidateController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
-        settings: NamedDependency[Settings],
-    ) -> None:
+        redis: NamedDependency[Redis],
+        preview: Preview = False,
+    ) -> Response[None]:
         """Keep a candidate from becoming a memory, inside its editing window."""
-        await remove_candidate(
-            graph,
-            caller.tenant_id,
-            candidate_id,
-            now=await clock.now(),
-            window=settings.editing_window,
-        )
+        now = await clock.now()
+
+        async def remove(there: Graph) -> Touched:
+            await remove_candidate(there, caller, candidate_id, now=now)
+            return as_touched({"candidate_ids": [candidate_id]})
+
+        touched = await run_or_preview(graph, remove, preview=preview)
+        if preview:
+            return Response(touched, status_code=HTTP_200_OK)  # type: ignore[arg-type]
+        await tell_effect(graph, redis, caller, "removed", [candidate_id], now=now)
+        return Response(None)

@@ -7,12 +7,11 @@ from typing import Annotated
 from litestar import Controller, get, put
 from litestar.di import NamedDependency
 
-from api.auth import only
+from api.auth import ADMINS
 from api.errors import problems
 from api.wire import ClockSetting, in_utc, like
 from engine.clock import Clock, MovableClock
 from engine.graph import Graph
-from engine.models import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class ClockController(Controller):
         """The engine's time."""
         return ClockReading(await clock.now())
 
-    @put(operation_id="move_clock", guards=[only(Role.ADMIN)], responses=problems(413))
+    @put(operation_id="move_clock", guards=[ADMINS], responses=problems(413))
     async def move(
         self,
         data: Annotated[ClockSetting, in_utc, like(now="2027-01-01T03:00:00Z")],

@@ -9,7 +9,6 @@ from litestar import Controller, get, post
 from litestar.di import NamedDependency
 from litestar.params import FromQuery, HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
-from redis.asyncio import Redis
 
 from api.auth import PEOPLE
 from api.errors import problems
@@ -34,7 +33,7 @@ from engine.conversations import (
     record_messages,
 )
 from engine.errors import Forbidden, NotFound
-from engine.events import Event, last_place, listen
+from engine.events import Bells, Event, last_place, listen
 from engine.exports import ExportFormat, export_conversation
 from engine.graph import Graph
 from engine.jobs import Jobs
@@ -69,9 +68,14 @@ SAID = {
 }
 
 
-def speaks_as_self(given: NewMessage, caller: Caller) -> bool:
-    """Whether a person puts words into their own mouth only."""
-    return given.role is Speaker.USER and given.user_id in (None, caller.user_id)
+def may_say(given: NewMessage, caller: Caller) -> bool:
+    """Whether a caller may put these words into this mouth.
+
+    For a user, by a token or by header, only the user's own; a runtime also says what personas say.
+    """
+    if given.role is Speaker.USER:
+        return caller.user_id is None or given.user_id in (None, caller.user_id)
+    return caller.role is not Role.USER
 
 
 async def stream(events: AsyncIterator[Event | None]) -> AsyncIterator[ServerSentEventMessage]:
@@ -79,7 +83,7 @@ async def stream(events: AsyncIterator[Event | None]) -> AsyncIterator[ServerSen
     with contextlib.suppress(NotFound):
         async for event in events:
             if event is None:
-                yield ServerSentEventMessage(comment="still here")
+                yield ServerSentEventMessage(comment="still here", data=None)
             else:
                 told = msgspec.json.encode(event).decode()
                 yield ServerSentEventMessage(data=told, event=event.action, id=event.place)
@@ -149,7 +153,7 @@ class ConversationController(Controller):
         jobs: NamedDependency[Jobs],
     ) -> list[Message]:
         """Keep what was said, in any order, as often as it is sent. Candidates follow at once."""
-        if caller.role is Role.USER and any(not speaks_as_self(it, caller) for it in data.messages):
+        if not all(may_say(given, caller) for given in data.messages):
             raise Forbidden(caller.role, "'runtime' or 'admin' to speak for anybody else")
         messages = [
             Message(
@@ -201,7 +205,7 @@ class ConversationController(Controller):
         conversation_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        redis: NamedDependency[Redis],
+        bells: NamedDependency[Bells],
         settings: NamedDependency[Settings],
         last_event_id: Annotated[
             str | None,
@@ -221,7 +225,7 @@ class ConversationController(Controller):
             after = min(after, int(last_event_id))
         heard = listen(
             graph,
-            redis,
+            bells,
             caller,
             conversation_id,
             after=after,
@@ -285,6 +289,7 @@ class ConversationController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         settings: NamedDependency[Settings],
+        clock: NamedDependency[Clock],
         format: FromQuery[ExportFormat] = ExportFormat.JSONL,  # noqa: A002
         exclude_flagged: FromQuery[bool] = False,
         first_message_id: MessageAsked = None,
@@ -300,6 +305,7 @@ class ConversationController(Controller):
             first_id=first_message_id,
             last_id=last_message_id,
             badges_for_all=settings.badge_visibility == "conversation",
+            now=await clock.now(),
         )
         media_type, ending = EXPORTED[format]
         return Stream(

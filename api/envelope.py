@@ -5,19 +5,24 @@ import time
 from typing import Any
 
 import structlog
-from litestar import Litestar
+from litestar import Litestar, Request
 from litestar.datastructures import Headers, MutableScopeHeaders
 from litestar.routes import HTTPRoute
+from litestar.status_codes import HTTP_405_METHOD_NOT_ALLOWED
 from litestar.types import HTTPScope, Message, Receive, Scope, Send
 
+from engine.errors import Invalid
 from engine.graph import answer_within, causal_chain
-from engine.models import new_id
+from engine.limits import WINDOW
+from engine.models import Allowance, new_id
 
 REQUEST_ID = "X-Request-Id"
 BOOKMARK = "X-Bookmark"  # what a caller sends back to read its own writes from any process
 
 GOOD_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-PATIENCE = 7.0  # seconds for everything a request asks of the graph
+# As Neo4j gives them out: some base64, with what it is in front.
+GOOD_BOOKMARKS = r"^(FB:[A-Za-z0-9+/]+={0,2}(, ?FB:[A-Za-z0-9+/]+={0,2})*)?$(?!\n)"
+LONGEST_BOOKMARKS = 4096  # characters
 QUIET = {"/api/health", "/api/ready", "/metrics"}  # asked every few seconds by machines
 
 log = structlog.get_logger("api")
@@ -30,6 +35,8 @@ def request_id(scope: Any) -> str:
 class Door(Litestar):
     """Litestar with an envelope around everything it answers, unknown paths and errors included."""
 
+    answer_seconds = 7.0  # for everything a request asks of the graph
+
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             await super().__call__(scope, receive, send)
@@ -37,12 +44,14 @@ class Door(Litestar):
         await self._answer(scope, receive, send)
 
     def _allowed(self, scope: HTTPScope) -> str:
-        """The methods of a path. Litestar's own list holds those of the last handler alone."""
-        template = scope.get("path_template")
+        """The methods of a path. Litestar's own list holds those of the last handler alone, and
+        for a method that none of them takes it says none."""
+        path = scope["path"].rstrip("/")
         methods = {
             method
             for route in self.routes
-            if isinstance(route, HTTPRoute) and route.path_format == template
+            if isinstance(route, HTTPRoute)
+            and re.fullmatch(re.sub(r"\\{[^}]+\\}", "[^/]+", re.escape(route.path_format)), path)
             for method in route.methods
         }
         return ", ".join(sorted(methods))
@@ -53,12 +62,15 @@ class Door(Litestar):
         offered = headers.get(REQUEST_ID, "")
         given = offered if GOOD_REQUEST_ID.fullmatch(offered) else new_id()
         scope.setdefault("state", {})["request_id"] = given
-        bookmarks = [part for part in headers.get(BOOKMARK, "").split(",") if part]
+        told = headers.get(BOOKMARK, "")
+        good = len(told) <= LONGEST_BOOKMARKS and re.search(GOOD_BOOKMARKS, told) is not None
+        bookmarks = [part.strip() for part in told.split(",") if part] if good else []
+        scope["state"]["bad_bookmark"] = not good
         status = 0
 
         with (
             causal_chain(bookmarks) as seen,
-            answer_within(PATIENCE),
+            answer_within(self.answer_seconds),
             structlog.contextvars.bound_contextvars(request_id=given),
         ):
 
@@ -68,8 +80,10 @@ class Door(Litestar):
                     status = message["status"]
                     added = MutableScopeHeaders(message)
                     added[REQUEST_ID] = given
-                    if "Allow" in added:
+                    if "Allow" in added or status == HTTP_405_METHOD_NOT_ALLOWED:
                         added["Allow"] = self._allowed(scope)
+                    if allowance := scope["state"].get("allowance"):
+                        tell_limit(added, allowance)
                     if seen:
                         added[BOOKMARK] = ",".join(sorted(seen))
                 await send(message)
@@ -78,6 +92,18 @@ class Door(Litestar):
                 await super().__call__(scope, receive, sealed)
             finally:
                 report(scope, status, time.perf_counter() - started)
+
+
+def check_bookmark(request: Request[Any, Any, Any]) -> None:
+    """Refuse a bookmark that no answer can have carried, before anything waits for it."""
+    if request.scope["state"].get("bad_bookmark") and not request.route_handler.opt.get("open"):
+        raise Invalid(f"{BOOKMARK} is not one that an answer carried.")
+
+
+def tell_limit(headers: MutableScopeHeaders, allowance: Allowance) -> None:
+    """The fields of the IETF's draft on rate limits: what the limit is, and what is left of it."""
+    headers["RateLimit-Policy"] = f'"{allowance.policy}";q={allowance.limit};w={WINDOW}'
+    headers["RateLimit"] = f'"{allowance.policy}";r={allowance.remaining};t={allowance.seconds}'
 
 
 def report(scope: Scope, status: int, seconds: float) -> None:

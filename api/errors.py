@@ -19,6 +19,8 @@ from engine.errors import (
     Invalid,
     Misconfigured,
     NotFound,
+    StatementFailed,
+    TooManyRequests,
     Unauthenticated,
     Unavailable,
 )
@@ -29,6 +31,8 @@ STATUS: dict[type[EngineError], int] = {
     Forbidden: 403,
     NotFound: 404,
     Conflict: 409,
+    StatementFailed: 500,
+    TooManyRequests: 429,
     Unavailable: 503,
     Misconfigured: 503,
 }
@@ -39,7 +43,7 @@ HEADERS: dict[int, dict[str, str]] = {
 }
 
 PROBLEM_JSON = "application/problem+json"
-ALWAYS = (400, 401, 403, 500, 503)  # what every route may answer
+ALWAYS = (400, 401, 403, 429, 500, 503)  # what every route may answer
 
 log = structlog.get_logger("api")
 
@@ -60,6 +64,7 @@ class Problem(Struct, frozen=True):
     detail: str
     request_id: str
     errors: list[FieldProblem] | UnsetType = UNSET
+    instead: dict[str, str] | UnsetType = UNSET  # by operation: the path of a route that may help
 
 
 def problems(*statuses: int) -> dict[int, ResponseSpec]:
@@ -104,12 +109,24 @@ def told(problem: Problem, **headers: str) -> Response[Problem]:
 def refuse(request: Request[Any, Any, Any], error: EngineError) -> Response[Problem]:
     """The engine said no."""
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    if status == 500:
+        return fail(request, error)
     name = type(error).__name__
     title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
+    headers: dict[str, str] = {}
+    if isinstance(error, TooManyRequests):
+        request.scope["state"]["allowance"] = error.allowance
+        headers["Retry-After"] = str(error.allowance.seconds)
     return told(
         Problem(
-            f"urn:pentimento:{slug(name)}", title, status, str(error), request_id(request.scope)
+            f"urn:pentimento:{slug(name)}",
+            title,
+            status,
+            str(error),
+            request_id(request.scope),
+            instead=error.instead or UNSET,
         ),
+        **headers,
     )
 
 

@@ -1,18 +1,16 @@
 """«Forget This»: /api/messages/{id}/forget, ranges, and taking it back"""
 
-import contextlib
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Annotated
 
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
-from litestar.params import QueryParameter
 from litestar.status_codes import HTTP_200_OK
 from redis.asyncio import Redis
 
 from api.auth import PEOPLE
 from api.errors import problems
+from api.preview import Preview, run_or_preview
 from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
 from engine.acknowledgments import Acknowledger
 from engine.clock import Clock
@@ -28,11 +26,6 @@ from engine.flags import (
 from engine.graph import Graph
 from engine.models import Caller, Flagged, Range
 from engine.settings import Settings
-
-Preview = Annotated[
-    bool,
-    QueryParameter(description="Tell exactly what would be touched, and touch nothing."),
-]
 
 
 class FlagController(Controller):
@@ -57,11 +50,15 @@ class FlagController(Controller):
         preview: Preview = False,
     ) -> Flagged:
         """Flag a message as not worth remembering. One that is flagged already keeps its flag."""
-        async with perhaps(graph, preview) as there:
-            done = await flag_message(
-                there, acknowledger, caller, message_id, rules(settings), now=await clock.now()
-            )
-        return await told(done, redis, caller, preview)
+        now = await clock.now()
+        done = await run_or_preview(
+            graph,
+            lambda there: flag_message(
+                there, acknowledger, caller, message_id, rules(settings), now=now
+            ),
+            preview=preview,
+        )
+        return await tell(done, redis, caller, preview)
 
     @post(
         "/conversations/{conversation_id:str}/forget-range",
@@ -84,20 +81,28 @@ class FlagController(Controller):
         redis: NamedDependency[Redis],
         preview: Preview = False,
     ) -> Flagged:
-        """Flag a run of messages, from one to another. A longer one has to be confirmed."""
-        async with perhaps(graph, preview) as there:
-            done = await flag_range(
+        """Flag messages together, from one to another or those that are named, 5,000 at most.
+
+        From three on they have to be confirmed.
+        """
+        now = await clock.now()
+        done = await run_or_preview(
+            graph,
+            lambda there: flag_range(
                 there,
                 acknowledger,
                 caller,
                 conversation_id,
                 first_id=data.first_message_id,
                 last_id=data.last_message_id,
-                confirmed=data.confirmed,
+                message_ids=data.message_ids,
+                confirmed=data.confirmed or preview,  # asking what it would touch asks nothing
                 rules=rules(settings),
-                now=await clock.now(),
-            )
-        return await told(done, redis, caller, preview)
+                now=now,
+            ),
+            preview=preview,
+        )
+        return await tell(done, redis, caller, preview)
 
     @post(
         "/messages/{message_id:str}/undo",
@@ -118,18 +123,27 @@ class FlagController(Controller):
         preview: Preview = False,
     ) -> Flagged:
         """Take back the flag of a message: at once in the chat, or later in the Memory Manager."""
-        async with perhaps(graph, preview) as there:
-            done = await undo_message(
-                there, caller, message_id, data.source, rules(settings), now=await clock.now()
-            )
-        return await told(done, redis, caller, preview)
+        now = await clock.now()
+        done = await run_or_preview(
+            graph,
+            lambda there: undo_message(
+                there, caller, message_id, data.source, rules(settings), now=now
+            ),
+            preview=preview,
+        )
+        return await tell(done, redis, caller, preview)
 
     @get("/ranges/{range_id:str}", operation_id="get_range", responses=problems(404))
     async def one(
-        self, range_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+        self,
+        range_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        settings: NamedDependency[Settings],
     ) -> Range:
-        """One range of flagged messages."""
-        return await get_range(graph, caller, range_id)
+        """One range of flagged messages, for who flagged them and for admins."""
+        badges_for_all = settings.badge_visibility == "conversation"
+        return await get_range(graph, caller, range_id, badges_for_all=badges_for_all)
 
     @post(
         "/ranges/{range_id:str}/undo",
@@ -150,30 +164,24 @@ class FlagController(Controller):
         preview: Preview = False,
     ) -> Flagged:
         """Take back the flags of a range, or of part of it."""
-        async with perhaps(graph, preview) as there:
-            done = await undo_range(
+        now = await clock.now()
+        done = await run_or_preview(
+            graph,
+            lambda there: undo_range(
                 there,
                 caller,
                 range_id,
                 data.source,
                 rules(settings),
                 message_ids=data.message_ids,
-                now=await clock.now(),
-            )
-        return await told(done, redis, caller, preview)
+                now=now,
+            ),
+            preview=preview,
+        )
+        return await tell(done, redis, caller, preview)
 
 
-@contextlib.asynccontextmanager
-async def perhaps(graph: Graph, preview: bool) -> AsyncIterator[Graph]:
-    """The graph, or one where everything can be done and nothing will have happened."""
-    if preview:
-        async with graph.rehearsal() as rehearsal:
-            yield rehearsal
-    else:
-        yield graph
-
-
-async def told(done: Flagged, redis: Redis, caller: Caller, preview: bool) -> Flagged:
+async def tell(done: Flagged, redis: Redis, caller: Caller, preview: bool) -> Flagged:
     """What was done, once other open devices have been told that there is something new."""
     if done.changed and not preview:
         await ring(redis, caller.tenant_id, done.conversation_id)
@@ -185,5 +193,5 @@ def rules(settings: Settings) -> FlagRules:
         confirm_from=settings.range_confirm_min,
         undo_window=timedelta(seconds=settings.undo_window_seconds),
         debounce=timedelta(seconds=settings.ack_debounce_seconds),
-        factor=settings.minimize_factor,
+        badges_for_all=settings.badge_visibility == "conversation",
     )

@@ -11,6 +11,7 @@ from engine.embedding import Embedder
 from engine.graph import Graph
 from engine.readiness import Readiness, check_readiness
 from engine.version import VERSION
+from engine.warmup import Warmth
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ class HealthController(Controller):
         graph: NamedDependency[Graph],
         redis: NamedDependency[Redis],
         embedder: NamedDependency[Embedder],
+        warmth: NamedDependency[Warmth],
     ) -> Response[Readiness]:
         """Whether work can be done right now, part by part."""
-        readiness = await check_readiness(graph, redis, embedder)
+        readiness = await check_readiness(graph, redis, embedder, warmth.check())
         return Response(readiness, status_code=200 if readiness.ready else 503)

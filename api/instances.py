@@ -5,7 +5,7 @@ from typing import Annotated
 from litestar import Controller, delete, get, post, put
 from litestar.di import NamedDependency
 
-from api.auth import only
+from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, Membership, NewInstance, NewUserId, PathId, like
 from engine.clock import Clock
@@ -18,14 +18,14 @@ from engine.instances import (
     put_member,
     remove_member,
 )
-from engine.models import Caller, Instance, Member, Page, Role, new_id
+from engine.models import Caller, Instance, Member, Page, new_id
 
 
 class InstanceController(Controller):
     path = "/instances"
     tags = ("instances",)
 
-    @post(operation_id="add_instance", guards=[only(Role.ADMIN)], responses=problems(409, 413))
+    @post(operation_id="add_instance", guards=[ADMINS], responses=problems(409, 413))
     async def add(
         self,
         data: Annotated[NewInstance, like(id="studio", name="Studio")],
@@ -35,7 +35,7 @@ class InstanceController(Controller):
     ) -> Instance:
         """Make an instance. Sending the same id and content again finds the first."""
         instance = Instance(data.id or new_id(), data.name, await clock.now())
-        return await add_instance(graph, caller.tenant_id, instance)
+        return await add_instance(graph, caller.tenant_id, instance, by=caller.acts_as)
 
     @get(operation_id="list_instances", responses=problems())
     async def page(
@@ -70,7 +70,7 @@ class InstanceController(Controller):
     @put(
         "/{instance_id:str}/members/{user_id:str}",
         operation_id="put_member",
-        guards=[only(Role.ADMIN)],
+        guards=[ADMINS],
         responses=problems(404, 413),
     )
     async def admit(
@@ -84,13 +84,19 @@ class InstanceController(Controller):
     ) -> Member:
         """Let a user in, or change what they are there."""
         return await put_member(
-            graph, caller.tenant_id, instance_id, user_id, role=data.role, now=await clock.now()
+            graph,
+            caller.tenant_id,
+            instance_id,
+            user_id,
+            role=data.role,
+            now=await clock.now(),
+            by=caller.acts_as,
         )
 
     @delete(
         "/{instance_id:str}/members/{user_id:str}",
         operation_id="remove_member",
-        guards=[only(Role.ADMIN)],
+        guards=[ADMINS],
         responses=problems(404),
     )
     async def dismiss(
@@ -99,6 +105,10 @@ class InstanceController(Controller):
         user_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
     ) -> None:
         """End a membership."""
-        await remove_member(graph, caller.tenant_id, instance_id, user_id)
+        now = await clock.now()
+        await remove_member(
+            graph, caller.tenant_id, instance_id, user_id, by=caller.acts_as, now=now
+        )

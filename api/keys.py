@@ -6,7 +6,7 @@ from typing import Annotated
 from litestar import Controller, delete, get, post
 from litestar.di import NamedDependency
 
-from api.auth import only
+from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, NewKey, PathId, Rotation, in_utc, like
 from engine.graph import Graph
@@ -19,7 +19,7 @@ class KeyController(Controller):
 
     path = "/keys"
     tags = ("keys",)
-    guards = (only(Role.ADMIN),)
+    guards = (ADMINS,)
 
     @post(operation_id="issue_key", responses=problems(413))
     async def issue(
@@ -33,9 +33,10 @@ class KeyController(Controller):
             graph,
             caller.tenant_id,
             name=data.name,
-            role=data.role,
+            role=Role(data.role),
             expires_at=in_utc(data.expires_at),
             now=datetime.now(UTC),
+            by=caller.acts_as,
         )
 
     @get(operation_id="list_keys", responses=problems())
@@ -70,6 +71,7 @@ class KeyController(Controller):
             key_id,
             now=datetime.now(UTC),
             grace=timedelta(seconds=data.grace_seconds),
+            by=caller.acts_as,
         )
         keys.forget(key_id)
         return issued
@@ -83,5 +85,6 @@ class KeyController(Controller):
         keys: NamedDependency[KeyRing],
     ) -> None:
         """End a key for good."""
-        await revoke_key(graph, caller.tenant_id, key_id, now=datetime.now(UTC))
+        now = datetime.now(UTC)
+        await revoke_key(graph, caller.tenant_id, key_id, now=now, by=caller.acts_as)
         keys.forget(key_id)

@@ -4,18 +4,24 @@ from typing import Annotated
 
 from litestar import Controller, get
 from litestar.di import NamedDependency
-from litestar.params import QueryParameter
+from litestar.params import FromQuery, QueryParameter
 
 from api.errors import problems
 from api.wire import Cursor, Limit
 from engine.graph import Graph
-from engine.items import Item, Sort, Standing, Which, count_items, list_items
+from engine.items import Counts, Item, Sort, Standing, Which, count_items, list_items
 from engine.models import Caller, MemoryType, Page
+from engine.settings import Settings
 
 OneId = Annotated[str | None, QueryParameter(max_length=128)]
 Kind = Annotated[MemoryType | None, QueryParameter(name="type")]
 Words = Annotated[
-    str | None, QueryParameter(name="q", max_length=200, description="Only what says this.")
+    str | None,
+    QueryParameter(
+        name="q",
+        max_length=200,
+        description="Only what says all of these words; the last may be a beginning.",
+    ),
 ]
 
 
@@ -27,19 +33,31 @@ class ManagerController(Controller):
         self,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        settings: NamedDependency[Settings],
         persona_id: OneId = None,
         instance_id: OneId = None,
         memory_type: Kind = None,
         words: Words = None,
         standing: Annotated[Standing | None, QueryParameter(name="state")] = None,
-        sort: Sort = Sort.NEWEST,
+        sort: FromQuery[Sort] = Sort.NEWEST,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Item]:
-        """Candidates and memories of the tenant, an instance or a persona, in one list."""
+        """Candidates and memories of the tenant, an instance or a persona, in one list.
+
+        A page may be shorter than its limit, or empty, and have a next one: one call looks at 5,000
+        items at most. Importance and salience sort memories; candidates have neither.
+        """
         which = Which(persona_id, instance_id, memory_type, words)
         return await list_items(
-            graph, caller, which, standing=standing, sort=sort, cursor=cursor, limit=limit
+            graph,
+            caller,
+            which,
+            standing=standing,
+            sort=sort,
+            cursor=cursor,
+            limit=limit,
+            badges_for_all=settings.badges_for_all,
         )
 
     @get("/items/counts", operation_id="count_items", responses=problems())
@@ -47,11 +65,12 @@ class ManagerController(Controller):
         self,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        settings: NamedDependency[Settings],
         persona_id: OneId = None,
         instance_id: OneId = None,
         memory_type: Kind = None,
         words: Words = None,
-    ) -> dict[str, int]:
-        """How many of them stand where."""
+    ) -> Counts:
+        """How many of the newest 5,000 of them stand where; `more` when there are others."""
         which = Which(persona_id, instance_id, memory_type, words)
-        return await count_items(graph, caller, which)
+        return await count_items(graph, caller, which, badges_for_all=settings.badges_for_all)

@@ -1,15 +1,20 @@
 """/api/personas/{id}/memories, /api/memories/{id}, its links, and what is used together"""
 
-from typing import Annotated
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, cast
 
-from litestar import Controller, get, patch, post
+from litestar import Controller, MediaType, Request, Response, get, patch, post
 from litestar.di import NamedDependency
-from litestar.params import QueryParameter
+from litestar.openapi.spec import OpenAPIMediaType, OpenAPIResponse, OpenAPIType, Operation, Schema
+from litestar.params import FromQuery, QueryParameter
+from litestar.response import Stream
 from litestar.status_codes import HTTP_200_OK
-from msgspec import UNSET
+from redis.asyncio import Redis
 
-from api.auth import AUDITORS, EDITORS, STAFF
+from api.auth import AUDITORS, EDITORS, PEOPLE
 from api.errors import problems
+from api.preview import Preview, touched_by
 from api.wire import (
     Cursor,
     Limit,
@@ -21,13 +26,22 @@ from api.wire import (
     PathId,
     UsedTogether,
     asked_for,
-    in_utc,
     like,
+    named,
+    said_at,
 )
 from engine.clock import Clock
 from engine.embedding import Embedder
+from engine.events import tell_effect
 from engine.graph import Graph
-from engine.history import Record, list_audit, memory_history, message_history
+from engine.history import (
+    Audited,
+    Record,
+    export_audit,
+    list_audit,
+    memory_history,
+    message_history,
+)
 from engine.memories import (
     NewMemory,
     add_link,
@@ -49,8 +63,31 @@ from engine.models import (
     MemoryState,
     MemoryType,
     Page,
+    Touched,
 )
 from engine.settings import Settings
+
+JSON_LINES = "application/x-ndjson"
+
+
+class AuditFormat(StrEnum):
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+@dataclass
+class AuditOperation(Operation):
+    """Says in the OpenAPI document that the audit can be had as JSON lines too."""
+
+    def __post_init__(self) -> None:
+        answer = (self.responses or {})["200"]
+        if isinstance(answer, OpenAPIResponse) and answer.content is not None:
+            a_line = Schema(type=OpenAPIType.STRING, description="One record a line.")
+            answer.content[JSON_LINES] = OpenAPIMediaType(schema=a_line)
+
+
+def accepts_lines(request: Request[Any, Any, Any]) -> bool:
+    return JSON_LINES in request.headers.get("Accept", "")
 
 
 class MemoryController(Controller):
@@ -59,7 +96,6 @@ class MemoryController(Controller):
     @get(
         "/personas/{persona_id:str}/memories",
         operation_id="list_memories",
-        guards=[STAFF],
         responses=problems(404),
     )
     async def page(
@@ -68,6 +104,7 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
         memory_state: Annotated[MemoryState, QueryParameter(name="state")] = MemoryState.ACTIVE,
         memory_type: Annotated[MemoryType | None, QueryParameter(name="type")] = None,
         category: Annotated[str | None, QueryParameter(max_length=100)] = None,
@@ -78,7 +115,7 @@ class MemoryController(Controller):
         """The persona's memories of one state."""
         return await list_memories(
             graph,
-            caller.tenant_id,
+            caller,
             persona_id,
             now=await clock.now(),
             state=memory_state,
@@ -87,6 +124,7 @@ class MemoryController(Controller):
             held_at=asked_for(as_of),
             cursor=cursor,
             limit=limit,
+            badges_for_all=settings.badges_for_all,
         )
 
     @post(
@@ -114,19 +152,18 @@ class MemoryController(Controller):
             content=data.content,
             source_message_ids=data.source_message_ids,
             chosen_id=data.memory_id,
-            said_at=in_utc(data.said_at),
+            said_at=said_at(data.said_at) if data.said_at else None,
             tags=data.tags,
             project=data.project,
             importance=data.importance,
             pinned=data.pinned,
         )
         now = await clock.now()
-        return await remember(graph, embedder, caller.tenant_id, persona_id, new, now=now)
+        return await remember(graph, embedder, caller, persona_id, new, now=now)
 
     @get(
         "/memories/{memory_id:str}",
         operation_id="get_memory",
-        guards=[STAFF],
         responses=problems(404),
     )
     async def one(
@@ -135,14 +172,21 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
     ) -> Memory:
         """One memory, archived or not."""
-        return await get_memory(graph, caller.tenant_id, memory_id, now=await clock.now())
+        return await get_memory(
+            graph,
+            caller,
+            memory_id,
+            now=await clock.now(),
+            badges_for_all=settings.badges_for_all,
+        )
 
     @patch(
         "/memories/{memory_id:str}",
         operation_id="change_memory",
-        guards=[EDITORS],
+        guards=[PEOPLE],
         responses=problems(404, 413),
     )
     async def change(
@@ -152,23 +196,25 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
+        settings: NamedDependency[Settings],
     ) -> Memory:
-        """Pin a memory or let go of it, and say how important it is. What it says never changes."""
+        """Pin a memory or let go of it, and say how important it is. What it says never changes.
+
+        What the body does not name stays as it is; a project of null takes it out of its project.
+        """
         return await change_memory(
             graph,
-            caller.tenant_id,
+            caller,
             memory_id,
-            pinned=None if data.pinned is UNSET else data.pinned,
-            importance=None if data.importance is UNSET else data.importance,
-            tags=None if data.tags is UNSET else data.tags,
-            project=None if data.project is UNSET else data.project or "",
+            changes=named(data),
             now=await clock.now(),
+            badges_for_all=settings.badges_for_all,
         )
 
     @post(
         "/memories/{memory_id:str}/minimize",
         operation_id="minimize_memory",
-        guards=[EDITORS],
+        guards=[PEOPLE],
         status_code=HTTP_200_OK,
         responses=problems(404, 413),
     )
@@ -179,22 +225,33 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
+        redis: NamedDependency[Redis],
         settings: NamedDependency[Settings],
-    ) -> Memory:
+        preview: Preview = False,
+    ) -> Memory | Touched:
         """Turn a memory and its outgoing links down. Nothing is cut, and it can be restored."""
-        return await minimize_memory(
-            graph,
-            caller,
-            memory_id,
-            modifier=data.weight_modifier,
-            factor=settings.minimize_factor,
-            now=await clock.now(),
-        )
+        now = await clock.now()
+
+        async def minimize(there: Graph) -> Memory:
+            return await minimize_memory(
+                there,
+                caller,
+                memory_id,
+                modifier=data.weight_modifier,
+                now=now,
+                badges_for_all=settings.badges_for_all,
+            )
+
+        if preview:
+            return await graph.rehearse(lambda there: touched_by(there, caller, minimize))
+        memory = await minimize(graph)
+        await tell_effect(graph, redis, caller, "minimized", [memory_id], now=now)
+        return memory
 
     @post(
         "/memories/{memory_id:str}/restore",
         operation_id="restore_memory",
-        guards=[EDITORS],
+        guards=[PEOPLE],
         status_code=HTTP_200_OK,
         responses=problems(404),
     )
@@ -204,17 +261,21 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
+        redis: NamedDependency[Redis],
         settings: NamedDependency[Settings],
     ) -> Memory:
         """Take back what was minimized by hand. What a flag holds down stays so."""
-        return await minimize_memory(
+        now = await clock.now()
+        memory = await minimize_memory(
             graph,
             caller,
             memory_id,
             modifier=1.0,
-            factor=settings.minimize_factor,
-            now=await clock.now(),
+            now=now,
+            badges_for_all=settings.badges_for_all,
         )
+        await tell_effect(graph, redis, caller, "restored", [memory_id], now=now)
+        return memory
 
     @post(
         "/memories/{memory_id:str}/archive",
@@ -229,9 +290,20 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
-    ) -> Memory:
+        redis: NamedDependency[Redis],
+        preview: Preview = False,
+    ) -> Memory | Touched:
         """Take a memory out of what is recalled by itself. It stays, and can come back."""
-        return await archive_memory(graph, caller, memory_id, now=await clock.now())
+        now = await clock.now()
+
+        async def archive(there: Graph) -> Memory:
+            return await archive_memory(there, caller, memory_id, now=now)
+
+        if preview:
+            return await graph.rehearse(lambda there: touched_by(there, caller, archive))
+        memory = await archive(graph)
+        await tell_effect(graph, redis, caller, "archived", [memory_id], now=now)
+        return memory
 
     @post(
         "/memories/{memory_id:str}/unarchive",
@@ -246,56 +318,107 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
+        redis: NamedDependency[Redis],
     ) -> Memory:
         """Bring a memory back from the archive."""
-        return await unarchive_memory(graph, caller, memory_id, now=await clock.now())
+        now = await clock.now()
+        memory = await unarchive_memory(graph, caller, memory_id, now=now)
+        await tell_effect(graph, redis, caller, "unarchived", [memory_id], now=now)
+        return memory
 
     @get(
         "/memories/{memory_id:str}/history",
         operation_id="get_memory_history",
-        guards=[STAFF],
         responses=problems(404),
     )
     async def history(
-        self, memory_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
+        self,
+        memory_id: PathId,
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        settings: NamedDependency[Settings],
     ) -> list[Record]:
-        """What has happened to a memory, by people and by night, as one story."""
-        return await memory_history(graph, caller.tenant_id, memory_id)
+        """What has happened to a memory, by people and by night, as one story.
+
+        The newest 500 of it. The newest 2,000 steps of the persona's runs are looked at.
+        """
+        return await memory_history(
+            graph, caller, memory_id, badges_for_all=settings.badges_for_all
+        )
 
     @get(
         "/messages/{message_id:str}/history",
         operation_id="get_message_history",
-        guards=[STAFF],
         responses=problems(404),
     )
     async def message_history(
-        self, message_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
-    ) -> list[Record]:
-        """What has happened to a message, as one story."""
-        return await message_history(graph, caller, message_id)
-
-    @get("/audit", operation_id="list_audit", guards=[AUDITORS], responses=problems())
-    async def audit(
         self,
+        message_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        settings: NamedDependency[Settings],
+    ) -> list[Record]:
+        """What has happened to a message, as one story: the newest 500 of it."""
+        return await message_history(
+            graph, caller, message_id, badges_for_all=settings.badges_for_all
+        )
+
+    @get(
+        "/audit",
+        operation_id="list_audit",
+        operation_class=AuditOperation,
+        guards=[AUDITORS],
+        responses=problems(),
+    )
+    async def audit(
+        self,
+        request: Request[Any, Any, Any],
+        caller: NamedDependency[Caller],
+        graph: NamedDependency[Graph],
+        from_time: Annotated[
+            str | None,
+            QueryParameter(
+                name="from", max_length=40, format="date-time", description="Done then or later."
+            ),
+        ] = None,
+        to_time: Annotated[
+            str | None,
+            QueryParameter(
+                name="to", max_length=40, format="date-time", description="Done before."
+            ),
+        ] = None,
+        actor: Annotated[str | None, QueryParameter(max_length=200)] = None,
+        action: Annotated[str | None, QueryParameter(max_length=100)] = None,
+        format: FromQuery[AuditFormat | None] = None,  # noqa: A002
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Page[Record]:
-        """Everything people changed in the tenant, the oldest first."""
-        return await list_audit(graph, caller.tenant_id, cursor=cursor, limit=limit)
+    ) -> Response[Page[Record]]:
+        """Everything people changed in the tenant, in the order in which it took effect.
+
+        With `format=jsonl`, or when `application/x-ndjson` is what is accepted, all of it as JSON
+        lines, whatever `limit` and `cursor` say.
+        """
+        which = Audited(asked_for(from_time), asked_for(to_time), actor, action)
+        if format is AuditFormat.JSONL or (format is None and accepts_lines(request)):
+            lines = Stream(
+                export_audit(graph, caller.tenant_id, which),
+                media_type=JSON_LINES,
+                headers={"Content-Disposition": 'attachment; filename="audit.jsonl"'},
+            )
+            return cast("Response[Page[Record]]", lines)
+        found = await list_audit(graph, caller.tenant_id, which, cursor=cursor, limit=limit)
+        return Response(found, media_type=MediaType.JSON)
 
     @get(
         "/memories/{memory_id:str}/links",
         operation_id="list_links",
-        guards=[STAFF],
         responses=problems(404),
     )
     async def links(
         self, memory_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> list[Link]:
         """The links from a memory and to it, the strongest first."""
-        return await list_links(graph, caller.tenant_id, memory_id)
+        return await list_links(graph, caller, memory_id)
 
     @post(
         "/memories/{memory_id:str}/links",
@@ -314,7 +437,7 @@ class MemoryController(Controller):
         """Link a memory to another of the same persona. A link that is there stays as it is."""
         return await add_link(
             graph,
-            caller.tenant_id,
+            caller,
             memory_id,
             data.to_id,
             data.type,
@@ -343,7 +466,7 @@ class MemoryController(Controller):
         """
         return await use_together(
             graph,
-            caller.tenant_id,
+            caller,
             persona_id,
             data.memory_ids,
             use_id=data.use_id,

@@ -9,16 +9,15 @@ from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from litestar.status_codes import HTTP_201_CREATED, HTTP_202_ACCEPTED
 
-from api.auth import only
+from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, NewDuplicate, NewPersona, PathId, PersonaChanges, like
 from engine.clock import Clock
 from engine.duplicates import duplicate_persona
 from engine.graph import Graph
 from engine.jobs import Jobs
-from engine.models import Caller, Page, Persona, Role, new_id
+from engine.models import Caller, Page, Persona, new_id
 from engine.personas import add_persona, change_persona, get_persona, list_personas
-from engine.settings import Settings
 
 WAITS = 4.0  # seconds a caller waits for a copy; a worker goes on with a larger one
 
@@ -27,7 +26,7 @@ class PersonaController(Controller):
     path = "/personas"
     tags = ("personas",)
 
-    @post(operation_id="add_persona", guards=[only(Role.ADMIN)], responses=problems(409, 413))
+    @post(operation_id="add_persona", guards=[ADMINS], responses=problems(409, 413))
     async def add(
         self,
         data: Annotated[
@@ -37,7 +36,6 @@ class PersonaController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
-        settings: NamedDependency[Settings],
     ) -> Persona:
         """Make a persona. Sending the same id and content again finds the first."""
         now = await clock.now()
@@ -51,7 +49,10 @@ class PersonaController(Controller):
             updated_at=now,
         )
         return await add_persona(
-            graph, caller.tenant_id, persona, consolidate_at=settings.consolidate_at
+            graph,
+            caller.tenant_id,
+            persona,
+            by=caller.acts_as,
         )
 
     @get(operation_id="list_personas", responses=problems())
@@ -76,7 +77,7 @@ class PersonaController(Controller):
     @patch(
         "/{persona_id:str}",
         operation_id="change_persona",
-        guards=[only(Role.ADMIN)],
+        guards=[ADMINS],
         responses=problems(404, 413),
     )
     async def change(
@@ -86,7 +87,6 @@ class PersonaController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
-        settings: NamedDependency[Settings],
     ) -> Persona:
         """Change what is sent of a persona, and nothing else."""
         return await change_persona(
@@ -95,13 +95,13 @@ class PersonaController(Controller):
             persona_id,
             msgspec.to_builtins(data),
             now=await clock.now(),
-            consolidate_at=settings.consolidate_at,
+            by=caller.acts_as,
         )
 
     @post(
         "/{persona_id:str}/duplicate",
         operation_id="duplicate_persona",
-        guards=[only(Role.ADMIN)],
+        guards=[ADMINS],
         responses={
             HTTP_202_ACCEPTED: ResponseSpec(
                 Persona,
@@ -118,7 +118,6 @@ class PersonaController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         clock: NamedDependency[Clock],
-        settings: NamedDependency[Settings],
         jobs: NamedDependency[Jobs],
     ) -> Response[Persona]:
         """Make another persona with the same memories and none of their use: the only reset."""
@@ -130,8 +129,8 @@ class PersonaController(Controller):
             copy_id=copy_id,
             name=data.name,
             now=await clock.now(),
-            consolidate_at=settings.consolidate_at,
             seconds=WAITS,
+            by=caller.acts_as,
         )
         if copy.whole:
             return Response(copy.persona, status_code=HTTP_201_CREATED)
@@ -141,4 +140,4 @@ class PersonaController(Controller):
 
 def as_seen(persona: Persona, caller: Caller) -> Persona:
     """People meet the persona; what it is told about itself is between it and its makers."""
-    return replace(persona, identity=None) if caller.role is Role.USER else persona
+    return replace(persona, identity=None) if caller.sees_as else persona

@@ -5,11 +5,12 @@ from typing import Annotated
 from litestar import Controller, get, put
 from litestar.di import NamedDependency
 
-from api.auth import STAFF, only
+from api.auth import ADMINS, OPERATORS
 from api.errors import problems
 from api.wire import PathId, like
+from engine.clock import Clock
 from engine.graph import Graph
-from engine.models import Caller, Role
+from engine.models import Caller
 from engine.policy import (
     Layer,
     PersonaPolicy,
@@ -18,6 +19,7 @@ from engine.policy import (
     set_persona_policy,
     set_tenant_policy,
 )
+from engine.recall import Recall
 
 EXAMPLE = like(
     figures={"decay_days": 60},
@@ -40,7 +42,7 @@ class PolicyController(Controller):
     @get(
         "/policy",
         operation_id="get_tenant_policy",
-        guards=[STAFF],
+        guards=[OPERATORS],
         responses=problems(),
     )
     async def of_tenant(
@@ -52,7 +54,7 @@ class PolicyController(Controller):
     @put(
         "/policy",
         operation_id="set_tenant_policy",
-        guards=[only(Role.ADMIN)],
+        guards=[ADMINS],
         responses=problems(413),
     )
     async def set_of_tenant(
@@ -60,14 +62,19 @@ class PolicyController(Controller):
         data: Annotated[TenantLayer, EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        recall: NamedDependency[Recall],
     ) -> Layer:
         """Change the policy under all personas; what is not named goes back to the default."""
-        return await set_tenant_policy(graph, caller.tenant_id, data)
+        now = await clock.now()
+        layer = await set_tenant_policy(graph, caller.tenant_id, data, by=caller.acts_as, now=now)
+        recall.forget_cards(caller.tenant_id)
+        return layer
 
     @get(
         "/personas/{persona_id:str}/policy",
         operation_id="get_policy",
-        guards=[STAFF],
+        guards=[OPERATORS],
         responses=problems(404),
     )
     async def of_persona(
@@ -79,7 +86,7 @@ class PolicyController(Controller):
     @put(
         "/personas/{persona_id:str}/policy",
         operation_id="set_policy",
-        guards=[only(Role.ADMIN)],
+        guards=[ADMINS],
         responses=problems(404, 413),
     )
     async def set_of_persona(
@@ -88,9 +95,16 @@ class PolicyController(Controller):
         data: Annotated[PersonaLayer, EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
+        clock: NamedDependency[Clock],
+        recall: NamedDependency[Recall],
     ) -> PersonaPolicy:
         """Change a persona's policy; what is not named is the tenant's, or the default.
 
         Its next night looks at every memory once.
         """
-        return await set_persona_policy(graph, caller.tenant_id, persona_id, data)
+        now = await clock.now()
+        policy = await set_persona_policy(
+            graph, caller.tenant_id, persona_id, data, by=caller.acts_as, now=now
+        )
+        recall.forget_cards(caller.tenant_id, persona_id)
+        return policy

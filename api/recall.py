@@ -98,15 +98,19 @@ class RecallController(Controller):
     ) -> Response[Context]:
         """What the persona should have in mind before it answers, layer by layer.
 
-        Without a query, what somebody said last is what it is asked. The memories in it count as
-        used, a moment later.
+        Without a query, what somebody said last is what it is asked. The memories that answer it
+        count as used, a moment later; what is in it unasked, as pinned ones are, does not.
         """
         now = await clock.now()
         wanted = Wanted(data.conversation_id, data.query, data.budget, data.turns, data.memories)
         context = await assemble_context(
             graph, recall, embedder, caller, persona_id, wanted, now=now
         )
-        used = (piece.memory_id for piece in context.pieces if piece.memory_id)
+        used = (
+            piece.memory_id
+            for piece in context.pieces
+            if piece.memory_id and piece.score is not None
+        )
         return told(
             context,
             uses,

@@ -3,7 +3,7 @@
 from litestar import Controller, get
 from litestar.di import NamedDependency
 
-from api.auth import STAFF
+from api.auth import OPERATORS
 from api.errors import problems
 from api.wire import Cursor, Limit, PathId
 from engine.graph import Graph
@@ -25,7 +25,7 @@ class RunController(Controller):
     @get(
         "/personas/{persona_id:str}/runs",
         operation_id="list_runs",
-        guards=[STAFF],
+        guards=[OPERATORS],
         responses=problems(404),
     )
     async def page(
@@ -42,7 +42,7 @@ class RunController(Controller):
     @get(
         "/personas/{persona_id:str}/snapshots",
         operation_id="list_snapshots",
-        guards=[STAFF],
+        guards=[OPERATORS],
         responses=problems(404),
     )
     async def snapshots(
@@ -56,7 +56,7 @@ class RunController(Controller):
         """The persona as its runs left it, the newest first."""
         return await list_snapshots(graph, caller.tenant_id, persona_id, cursor=cursor, limit=limit)
 
-    @get("/runs/{run_id:str}", operation_id="get_run", guards=[STAFF], responses=problems(404))
+    @get("/runs/{run_id:str}", operation_id="get_run", guards=[OPERATORS], responses=problems(404))
     async def one(
         self, run_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Run:
@@ -66,7 +66,7 @@ class RunController(Controller):
     @get(
         "/runs/{run_id:str}/changes",
         operation_id="list_changes",
-        guards=[STAFF],
+        guards=[OPERATORS],
         responses=problems(404),
     )
     async def changes(

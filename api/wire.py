@@ -1,5 +1,7 @@
 """What callers send, and how far each part of it may go."""
 
+import asyncio
+import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -10,32 +12,38 @@ from litestar.openapi.spec import Example
 from litestar.params import BodyKwarg, PathParameter, QueryParameter
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from api.auth import ID_PATTERN
+from engine import bounds
+from engine.bounds import ID_PATTERN, check_content
 from engine.errors import Invalid
-from engine.models import LinkType, MemberRole, MemoryType, ReversalSource, Role, Speaker, Tone
+from engine.models import LinkType, MemberRole, MemoryType, ReversalSource, Speaker, Tone
 
 Id = Annotated[
     str,
     Meta(
         pattern=ID_PATTERN,
-        max_length=128,
+        max_length=bounds.ID,
         description="Chosen by the caller and unique in the tenant; made up when left out.",
     ),
 ]
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=bounds.NAME)]
 Identity = Annotated[
-    str, Meta(max_length=20_000, description="Who the persona is: the first layer of its context.")
+    str,
+    Meta(
+        max_length=bounds.IDENTITY,
+        description="Who the persona is: the first layer of its context.",
+    ),
 ]
 Moment = Annotated[datetime, Meta(tz=True)]
 TimeZone = Annotated[str, Meta(min_length=1, max_length=64, description="An IANA time zone.")]
 
 EARLIEST, LATEST = 1900, 9000  # years; what lies outside was not said by anybody
 
-PathId = Annotated[str, PathParameter(max_length=128)]
-NewUserId = Annotated[str, PathParameter(max_length=128, pattern=ID_PATTERN)]
+PathId = Annotated[str, PathParameter(max_length=bounds.ID)]
+NewUserId = Annotated[str, PathParameter(max_length=bounds.ID, pattern=ID_PATTERN)]
 Limit = Annotated[int, QueryParameter(ge=1, le=500, description="Items on a page.")]
 Cursor = Annotated[
-    str | None, QueryParameter(max_length=512, description="`next_cursor` of the page before.")
+    str | None,
+    QueryParameter(max_length=bounds.CURSOR, description="`next_cursor` of the page before."),
 ]
 MomentAsked = Annotated[
     str | None,
@@ -89,20 +97,81 @@ class StrictRequest(Request[Any, Any, Any]):
 
     async def json(self) -> Any:
         field = self.route_handler.parsed_data_field
+        body = await self.body()
         try:
-            return msgspec.json.decode(await self.body(), type=field.annotation if field else Any)
+            value = msgspec.json.decode(body, type=field.annotation if field else Any)
         except msgspec.ValidationError as error:
             message, _, place = str(error).partition(" - at `$")
-            wrong = {"key": place.strip(".`"), "message": message}
-            raise ValidationException(
-                "The body is not what this route takes.", extra=[wrong]
-            ) from error
+            raise not_taken(place.strip(".`"), message) from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ClientException("The body is not JSON.") from error
+        except RecursionError as error:
+            raise ClientException("The body is nested too deep.") from error
+        content = getattr(value, "content", None)
+        if isinstance(content, dict):
+            try:
+                check_content(content)
+            except Invalid as error:
+                raise not_taken("content", str(error)) from error
+        if len(body) > LARGE_BODY:
+            await asyncio.to_thread(check_strings_and_keys, body)
+        else:
+            check_strings_and_keys(body)
+        return value
+
+
+LARGE_BODY = 64 * 1024  # bytes; looking through more is not done on the event loop
+
+
+def not_taken(field: str, message: str) -> ValidationException:
+    """The refusal of a body for one of its fields."""
+    return ValidationException(
+        "The body is not what this route takes.", extra=[{"key": field, "message": message}]
+    )
+
+
+def check_strings_and_keys(body: bytes) -> None:
+    """Refuse what msgspec reads silently: a key given twice, and strings with NUL in them."""
+    may_have_nul = b"\\u0000" in body
+
+    def checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            doubled = next(name for name in names if names.count(name) > 1)
+            raise not_taken(doubled[: bounds.NAME], "Object has this field twice")
+        if may_have_nul and (any("\0" in name for name in found) or has_nul([*found.values()])):
+            raise ClientException("A string in the body holds a NUL character.")
+        return found
+
+    try:
+        value = json.loads(body, object_pairs_hook=checked)
+    except RecursionError as error:
+        raise ClientException("The body is nested too deep.") from error
+    if may_have_nul and has_nul([value]):
+        raise ClientException("A string in the body holds a NUL character.")
+
+
+def has_nul(values: list[Any]) -> bool:
+    """Whether a string among these values, or in lists of them, holds NUL."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str) and "\0" in value:
+            return True
+        if isinstance(value, list):
+            waiting += value
+    return False
 
 
 class Body(Struct, frozen=True, forbid_unknown_fields=True):
     """A request body. A field it does not have is a mistake that is told, not passed over."""
+
+
+def named(body: Body) -> dict[str, Any]:
+    """The fields that a caller has named, null or not."""
+    given = {name: getattr(body, name) for name in body.__struct_fields__}
+    return {name: value for name, value in given.items() if value is not UNSET}
 
 
 class NewPersona(Body, frozen=True):
@@ -136,7 +205,7 @@ class Membership(Body, frozen=True):
 
 class NewKey(Body, frozen=True):
     name: Name
-    role: Role
+    role: Literal["runtime", "analyst", "admin"]
     expires_at: Moment | None = None
 
 
@@ -144,11 +213,55 @@ class Rotation(Body, frozen=True):
     grace_seconds: Annotated[int, Meta(ge=0, le=7 * 86_400)] = 0
 
 
+class NewToken(Body, frozen=True):
+    """A person's way in for a short time."""
+
+    user_id: Id
+    instance_ids: (
+        Annotated[
+            list[Id],
+            Meta(min_length=1, max_length=100, description="Narrows it to these instances."),
+        ]
+        | None
+    ) = None
+    minutes: Annotated[int, Meta(ge=1, le=1440)] = 60
+
+
+class NewIdentityProvider(Body, frozen=True):
+    """Whose JWTs are accepted, and the public keys they are checked with."""
+
+    issuer: Annotated[str, Meta(min_length=1, max_length=500, description="The `iss` of its JWTs.")]
+    audience: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=500,
+                description="The `aud` of its JWTs; `pentimento:<tenant_id>` when left out. "
+                "With another one callers name their tenant in X-Tenant-Id.",
+            ),
+        ]
+        | None
+    ) = None
+    algorithms: (
+        Annotated[list[Literal["RS256", "ES256", "EdDSA"]], Meta(min_length=1, max_length=3)] | None
+    ) = None  # all of them
+    jwks_url: (
+        Annotated[str, Meta(min_length=1, max_length=500, description="Where its keys are.")] | None
+    ) = None
+    public_keys: Annotated[
+        list[Annotated[str, Meta(max_length=8000, description="PEM")]], Meta(max_length=10)
+    ] = []
+
+
 class NewConversation(Body, frozen=True):
     instance_id: Id
     persona_ids: Annotated[list[Id], Meta(min_length=1, max_length=20)]
     id: Id | None = None
-    title: Annotated[str, Meta(max_length=200)] | None = None
+    title: Annotated[str, Meta(max_length=bounds.TITLE)] | None = None
+
+
+SpeakerName = Annotated[str, Meta(min_length=1, max_length=bounds.SPEAKER)]
 
 
 class NewMessage(Body, frozen=True):
@@ -156,11 +269,11 @@ class NewMessage(Body, frozen=True):
 
     persona_id: Id
     role: Speaker
-    content: Annotated[str, Meta(max_length=20_000)]
+    content: Annotated[str, Meta(max_length=bounds.MESSAGE)]
     timestamp: Moment
     message_id: Id | None = None
     user_id: Id | None = None
-    speaker: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
+    speaker: SpeakerName | None = None
     reply_to: Id | None = None
 
 
@@ -168,12 +281,26 @@ class NewMessages(Body, frozen=True):
     messages: Annotated[list[NewMessage], Meta(min_length=1, max_length=1000)]
 
 
+ItemText = Annotated[str, Meta(min_length=1, max_length=bounds.ITEM_TEXT)]
+Content = Annotated[
+    dict[str, Any],
+    Meta(
+        description=(
+            f"An object of at most {bounds.CONTENT_BYTES} bytes of JSON and "
+            f"{bounds.CONTENT_DEPTH} levels. `subject` and `who` have at most {bounds.SUBJECT} "
+            f"characters, `attribute`, `category` and `kind` {bounds.CATEGORY}; `valence` is from "
+            "-1 to 1, `arousal` from 0 to 1."
+        )
+    ),
+]
+
+
 class NewItem(Body, frozen=True):
     """Something that a runtime has drawn itself."""
 
     memory_type: MemoryType
-    text: Annotated[str, Meta(min_length=1, max_length=4000)]
-    content: dict[str, Any] = {}
+    text: ItemText
+    content: Content = {}
     source_message_ids: Annotated[list[Id], Meta(max_length=100)] = []
 
 
@@ -182,12 +309,15 @@ class NewCandidate(NewItem, frozen=True):
 
 
 class CandidateChanges(Body, frozen=True):
-    text: Annotated[str, Meta(min_length=1, max_length=4000)] | UnsetType = UNSET
-    content: dict[str, Any] | UnsetType = UNSET
+    text: ItemText | UnsetType = UNSET
+    content: Content | UnsetType = UNSET
 
 
-Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=50)]
-Project = Annotated[str, Meta(min_length=1, max_length=100)]
+Tags = Annotated[
+    list[Annotated[str, Meta(min_length=1, max_length=bounds.TAG)]], Meta(max_length=bounds.TAGS)
+]
+Project = Annotated[str, Meta(min_length=1, max_length=bounds.PROJECT)]
+Category = Annotated[str, Meta(max_length=bounds.CATEGORY)]
 Importance = Annotated[int, Meta(ge=1, le=10)]
 
 
@@ -210,11 +340,11 @@ class NewMemoryBody(NewItem, frozen=True):
 class Asked(Body, frozen=True):
     """A question to a persona's memory."""
 
-    query: Annotated[str, Meta(min_length=1, max_length=4000)]
+    query: Annotated[str, Meta(min_length=1, max_length=bounds.QUERY)]
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
-    cursor: str | None = None
-    types: Annotated[list[MemoryType], Meta(min_length=1)] | None = None
-    categories: Annotated[list[str], Meta(min_length=1, max_length=50)] | None = None
+    cursor: Annotated[str, Meta(max_length=bounds.CURSOR)] | None = None
+    types: Annotated[list[MemoryType], Meta(min_length=1, max_length=10)] | None = None
+    categories: Annotated[list[Category], Meta(min_length=1, max_length=50)] | None = None
     tags: Annotated[Tags, Meta(min_length=1)] | None = None
     project: Project | None = None
     from_at: Moment | None = None
@@ -222,14 +352,17 @@ class Asked(Body, frozen=True):
     as_of: Moment | None = None  # what it would have said then
     include_pending: bool = True
     include_archived: bool = False
-    asked_by: Annotated[str, Meta(min_length=1, max_length=100)] | None = None  # who "I" is
+    asked_by: SpeakerName | None = None  # who "I" is
     profile: Literal["woven", "published"] | None = None
     explain: bool = False
     counts: bool = True  # whether what is recalled counts as used
 
 
 class Minimizing(Body, frozen=True):
-    weight_modifier: Annotated[float, Meta(ge=0, lt=1)] = 0.2
+    weight_modifier: (
+        Annotated[float, Meta(ge=0, lt=1, description="As far as one flag would when left out.")]
+        | None
+    ) = None
 
 
 class NewLink(Body, frozen=True):
@@ -243,9 +376,15 @@ class UsedTogether(Body, frozen=True):
     use_id: Id | None = None
 
 
+MessageIds = Annotated[list[Id], Meta(min_length=1, max_length=5_000)]
+
+
 class ForgetRange(Body, frozen=True):
-    first_message_id: Id
-    last_message_id: Id
+    """From one message to another, both included; or the messages that are named."""
+
+    first_message_id: Id | None = None
+    last_message_id: Id | None = None
+    message_ids: MessageIds | None = None
     confirmed: bool = False
 
 
@@ -253,7 +392,7 @@ class NewSplit(Body, frozen=True):
     first_message_id: Id
     last_message_id: Id | None = None
     id: Id | None = None
-    title: Annotated[str, Meta(max_length=200)] | None = None
+    title: Annotated[str, Meta(max_length=bounds.TITLE)] | None = None
 
 
 class Reversal(Body, frozen=True):
@@ -262,7 +401,7 @@ class Reversal(Body, frozen=True):
 
 class ReversalOfRange(Body, frozen=True):
     source: ReversalSource = ReversalSource.MEMORY_MANAGER
-    message_ids: Annotated[list[Id], Meta(min_length=1, max_length=10_000)] | None = None
+    message_ids: MessageIds | None = None
 
 
 Budget = Annotated[int, Meta(ge=1, le=1_000_000, description="Tokens of the embedding model.")]
@@ -270,7 +409,7 @@ Budget = Annotated[int, Meta(ge=1, le=1_000_000, description="Tokens of the embe
 
 class ContextWanted(Body, frozen=True):
     conversation_id: Id
-    query: Annotated[str, Meta(min_length=1, max_length=4000)] | None = None
+    query: Annotated[str, Meta(min_length=1, max_length=bounds.QUERY)] | None = None
     budget: Budget = 4000
     turns: Annotated[int, Meta(ge=1, le=500)] = 20
     memories: Annotated[int, Meta(ge=0, le=50)] = 10

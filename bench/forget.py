@@ -18,11 +18,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.ingest import NoEncoder
 from bench.private import bare, private_neo4j
 from engine.acknowledgments import Templates
 from engine.conversations import add_conversation
-from engine.embedding import Embedder, claim_model
+from engine.embedding import claim_model, open_embedder
 from engine.flags import FlagRules, flag_message, flag_range, undo_message, undo_range
 from engine.graph import Graph
 from engine.instances import add_instance
@@ -43,9 +42,7 @@ from engine.tenants import add_tenant
 
 NOW = datetime(2026, 5, 3, 12, tzinfo=UTC)
 CALLER = Caller("bench", "bench", Role.ADMIN)
-RULES = FlagRules(
-    confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30), factor=0.2
-)
+RULES = FlagRules(confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30))
 MESSAGES = 4_000
 SINGLE_LIMIT, GROWTH_LIMIT = 3.0, 1.2
 
@@ -55,7 +52,7 @@ MATCH (conversation:Conversation {tenant_id: 'bench', id: 'monday'})
 CREATE (conversation)-[:CONTAINS]->(message:Message {
   tenant_id: 'bench', id: 'm' + i, conversation_id: 'monday', persona_id: 'ada', role: 'user',
   content: 'What was said here is number ' + i + ', and is as long as people write.',
-  said_at: $now - duration({minutes: 2 * ($messages - i)}), received_at: $now
+  said_at: $now - duration({minutes: 2 * ($messages - i)}), received_at: $now, arrival: i + 1
 })
 CREATE (candidate:Candidate {
   tenant_id: 'bench', id: 'c' + i, persona_id: 'ada', memory_type: 'episodic', state: 'pending',
@@ -90,7 +87,7 @@ def main() -> int:
 async def measure(settings: Settings, rounds: int, messages: int) -> int:
     graph = Graph.open(settings).with_limit(120)
     try:
-        await prepare(graph, messages)
+        await prepare(graph, settings, messages)
         taken: dict[str, list[float]] = {}
         for turn in range(-rounds // 5, rounds):  # the first ones warm up and are not counted
             counted = taken if turn >= 0 else {}
@@ -104,12 +101,12 @@ async def measure(settings: Settings, rounds: int, messages: int) -> int:
         await graph.close()
 
 
-async def prepare(graph: Graph, messages: int) -> None:
+async def prepare(graph: Graph, settings: Settings, messages: int) -> None:
     await migrate(graph)
-    await claim_model(graph, Embedder(NoEncoder, model="none", dimensions=384, cache=0))
+    await claim_model(graph, open_embedder(settings))
     await add_tenant(graph, "bench", name="Bench", now=NOW)
     ada = Persona("ada", "Ada", Tone.WARM, "UTC", NOW, NOW)
-    await add_persona(graph, "bench", ada, consolidate_at="03:00")
+    await add_persona(graph, "bench", ada)
     await add_instance(graph, "bench", Instance("studio", "Studio", NOW))
     await add_conversation(graph, CALLER, Conversation("monday", "studio", ["ada"], NOW, None))
     for statement in (LOAD, LINK):

@@ -160,7 +160,7 @@ async def without_embedding(settings: Settings, talks: Sequence[Talk]) -> dict[s
     await add_instance(graph, caller.tenant_id, Instance("bench", "Bench", now))
     for talk in talks:
         persona = Persona(talk.name, talk.name, Tone.PLAIN, "UTC", now, now)
-        await add_persona(graph, caller.tenant_id, persona, consolidate_at="03:00")
+        await add_persona(graph, caller.tenant_id, persona)
         opened = Conversation(talk.name, "bench", [talk.name], now)
         await add_conversation(graph, caller, opened)
     started = time.perf_counter()

@@ -31,10 +31,11 @@ from rich.table import Table
 from bench.private import bare, private_stack
 from engine.embedding import Embedder, Vector, claim_model, open_embedder, unit
 from engine.facets import Facets, shelf
+from engine.fulltext import full_text_query
 from engine.graph import Graph
 from engine.models import Persona, Tone, id_from
 from engine.personas import add_persona
-from engine.recall import Recall, as_lucene
+from engine.recall import Recall
 from engine.settings import Settings
 
 TENANT = "demo"
@@ -164,7 +165,7 @@ async def load(
     asked = []
     for persona_id, count in track(personas.items(), f"Loading {size}"):
         persona = Persona(persona_id, "Ada", Tone.PLAIN, "UTC", NOW, NOW)
-        await add_persona(graph, TENANT, persona, consolidate_at="03:00")
+        await add_persona(graph, TENANT, persona)
         topics = world.of_persona(count)
         rows = [world.memory(persona_id, place, topic) for place, topic in enumerate(topics)]
         for some in chunks(rows):
@@ -215,7 +216,7 @@ async def compare(
             watch = Stopwatch()
         words = it.text[11:-1].split()
         where = {"tenant_id": TENANT, "persona_id": it.persona_id, "limit": 50}
-        query = as_lucene(shelf(TENANT, it.persona_id), words)
+        query = full_text_query(shelf(TENANT, it.persona_id), words, {})
         packed = Packed.from_numpy(it.vector)
         await watch.time("RETURN 1", bare(graph, "RETURN 1"))
         await watch.time(

@@ -132,7 +132,7 @@ async def fallbacks(
     """At each threshold, whether the fallback came, of each kind of query."""
     found = []
     for threshold in THRESHOLDS:
-        layer = Layer(figures={"fallback_threshold": threshold})
+        layer = Layer(figures={"forget_fallback_threshold": threshold})
         await set_persona_policy(graph, CALLER.tenant_id, talk, layer)
         recall = Recall(graph, embedder, seconds=600)
         for which, query in asked:

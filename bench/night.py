@@ -25,9 +25,8 @@ from neo4j import AsyncDriver, AsyncGraphDatabase
 from rich.console import Console
 from rich.table import Table
 
-from bench.ingest import NoEncoder
 from bench.private import private_neo4j
-from engine.embedding import Embedder, claim_model
+from engine.embedding import claim_model, open_embedder
 from engine.graph import Graph
 from engine.migrations import migrate
 from engine.models import LinkType, Persona, Tone, new_id
@@ -195,8 +194,6 @@ class Bench:
             self.graph,
             **WHOSE,
             now=NOW,
-            consolidate_at="03:00",
-            window=timedelta(hours=24),
             started_by="bench",
         )
         taken = {"whole": time.perf_counter() - started}
@@ -305,10 +302,10 @@ async def opened(settings: Settings) -> AsyncIterator[Bench]:
     )
     try:
         await migrate(graph)
-        await claim_model(graph, Embedder(NoEncoder, model="none", dimensions=384, cache=0))
+        await claim_model(graph, open_embedder(settings))
         await add_tenant(graph, WHOSE["tenant_id"], name="Bench", now=NOW)
         ada = Persona(WHOSE["persona_id"], "Ada", Tone.PLAIN, "UTC", NOW, NOW)
-        await add_persona(graph, WHOSE["tenant_id"], ada, consolidate_at="03:00")
+        await add_persona(graph, WHOSE["tenant_id"], ada)
         yield Bench(graph, driver, settings.neo4j_database)
     finally:
         await driver.close()

@@ -1,7 +1,12 @@
-"""A stack, or a graph, of a benchmark's own: nothing beside it is touched, and nothing stays."""
+"""A stack, or a graph, of a benchmark's own: nothing beside it is touched, and nothing stays.
+
+Only with BENCH_NEO4J_URI, BENCH_NEO4J_USER, BENCH_NEO4J_PASSWORD and BENCH_REDIS_URL are servers
+used that run already: for tests of the report, not of the figures. What is measured on stays there.
+"""
 
 import argparse
 import asyncio
+import os
 import subprocess
 import tempfile
 import time
@@ -23,10 +28,22 @@ from ops.stack import Home, Stack, stack_of
 START_SECONDS = 120
 
 
+def servers() -> Settings:
+    """Settings with the servers given for benchmarks, and never those of `pentimento up`."""
+    return Settings().model_copy(
+        update={
+            "neo4j_uri": os.environ.get("BENCH_NEO4J_URI"),
+            "neo4j_user": os.environ.get("BENCH_NEO4J_USER", "neo4j"),
+            "neo4j_password": SecretStr(os.environ.get("BENCH_NEO4J_PASSWORD", "")),
+            "redis_url": os.environ.get("BENCH_REDIS_URL"),
+        }
+    )
+
+
 @contextmanager
 def private_stack(folder: Path) -> Iterator[tuple[Stack, Settings, str]]:
     """A running stack, the settings to reach its graph, and an admin key of its demo tenant."""
-    settings = Settings()
+    settings = servers()
     home = Home(folder)
     for part in ("neo4j", "models"):
         (home.folder / part).symlink_to(settings.home.resolve() / part)
@@ -38,7 +55,10 @@ def private_stack(folder: Path) -> Iterator[tuple[Stack, Settings, str]]:
 @contextmanager
 def private_neo4j(folder: Path) -> Iterator[Settings]:
     """A Neo4j as `pentimento up` would start it, with nothing around it that takes its time."""
-    settings = Settings()
+    settings = servers()
+    if settings.neo4j_uri:
+        yield settings
+        return
     place = Neo4jPlace(
         folder, free_port(), free_port(), settings.neo4j_heap, settings.neo4j_page_cache
     )

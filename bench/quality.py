@@ -101,7 +101,7 @@ async def live(graph: Graph, embedder: Embedder, talks: Sequence[Talk]) -> datet
     await add_instance(graph, CALLER.tenant_id, Instance("bench", "Bench", morning))
     for talk in track(talks, "Living"):
         persona = Persona(talk.name, "Pentimento", Tone.PLAIN, "UTC", morning, morning)
-        await add_persona(graph, CALLER.tenant_id, persona, consolidate_at="03:00")
+        await add_persona(graph, CALLER.tenant_id, persona)
         opened = Conversation(talk.name, "bench", [talk.name], morning)
         await add_conversation(graph, CALLER, opened)
         for batch in talk.batches:
@@ -115,8 +115,6 @@ async def live(graph: Graph, embedder: Embedder, talks: Sequence[Talk]) -> datet
             CALLER.tenant_id,
             talk.name,
             now=talk.messages[-1].timestamp + timedelta(days=2),
-            consolidate_at="03:00",
-            window=WINDOW,
             started_by="bench",
         )
     return morning
@@ -156,16 +154,18 @@ async def ask(
 
 async def ablate(
     recall: Recall, graph: Graph, asked: Sequence[dict[str, Any]], now: datetime, console: Console
-) -> None:
-    """What use and time do to what is recalled, each alone and together."""
+) -> list[str]:
+    """What use and time do to what is recalled, each alone and together.
+
+    Returns what surely makes it worse than neither, and so has to be off by default.
+    """
+    reached: dict[str, list[float]] = {}
     taught, held_out = asked[::2], asked[1::2]
     table = Table("ablation", "recall@10", "95 %", "MRR")
     for name, (use, wait) in ABLATION.items():
         copy = f"-{name}"
         for talk in sorted({question["talk"] for question in asked}):
-            await duplicate_persona(
-                graph, CALLER.tenant_id, talk, copy_id=talk + copy, now=now, consolidate_at="03:00"
-            )
+            await duplicate_persona(graph, CALLER.tenant_id, talk, copy_id=talk + copy, now=now)
         if use:
             await use_all(recall, graph, taught, now, copy)
         for talk in sorted({question["talk"] for question in asked}):
@@ -174,16 +174,21 @@ async def ablate(
                 CALLER.tenant_id,
                 talk + copy,
                 now=now + wait,
-                consolidate_at="03:00",
-                window=WINDOW,
                 started_by="bench",
             )
         told = await ask(recall, graph, held_out, now + wait, recall.profile, copy)
-        values = [it.recall(10) for it in told]
+        values = reached[name] = [it.recall(10) for it in told]
         low, high = interval(values)
         mrr = np.mean([it.reciprocal for it in told])
         table.add_row(name, f"{np.mean(values):.1%}", f"{low:.1%} to {high:.1%}", f"{mrr:.3f}")
     console.print(table)
+    return [name for name in reached if lowers_quality(reached["plain"], reached[name])]
+
+
+def lowers_quality(plain: Sequence[float], changed: Sequence[float]) -> bool:
+    """Whether the same questions are answered worse, question by question, beyond chance."""
+    _, high = interval(np.subtract(changed, plain).tolist())
+    return high < 0
 
 
 async def use_all(
@@ -236,14 +241,16 @@ async def measure(settings: Settings, data: Path, console: Console) -> int:
         recall = Recall(graph, embedder, seconds=600)
         for profile in ("published", "woven"):
             reached = report(console, profile, await ask(recall, graph, asked, now, profile))
-        await ablate(recall, graph, asked, now, console)
+        harmful = await ablate(recall, graph, asked, now, console)
     finally:
         embedder.close()
         await graph.close()
     missed = [name for name, goal in GOALS.items() if reached.get(name, 1.0) < goal]
     for name in missed:
         console.print(f"{name}: {reached[name]:.1%} is less than {GOALS[name]:.0%}")
-    return int(bool(missed))
+    for name in harmful:
+        console.print(f"{name}: recalls less than plain; this default has to be turned off")
+    return int(bool(missed or harmful))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
 import msgspec
 import structlog
@@ -22,7 +23,9 @@ from engine.models import Tone
 from engine.night.themes import stemmer, stop_words
 from engine.settings import Settings
 
-LOOKED_AT = 200_000  # characters of what is forgotten that are compared; beyond, only plain words
+LOOKED_AT = 200_000  # characters of what is forgotten that are compared
+KEPT = 2  # letters that a word and its stem begin with alike, but for these
+IRREGULAR = {"dying", "lying", "tying"}
 
 log = structlog.get_logger("acknowledgments")
 
@@ -125,7 +128,7 @@ class Templates(Acknowledger):
     """Instant. The same for the same seed, and others for another."""
 
     async def phrases(self, tone: Tone, name: str, about: Sequence[str], seed: str) -> Phrases:
-        return chosen(tone, about, seed)
+        return await asyncio.to_thread(chosen, tone, about, seed)
 
 
 class Voice(Struct, frozen=True):
@@ -151,7 +154,7 @@ class InOwnVoice(Acknowledger):
         self._seconds = seconds
 
     async def phrases(self, tone: Tone, name: str, about: Sequence[str], seed: str) -> Phrases:
-        fallback = chosen(tone, about, seed)
+        fallback = await asyncio.to_thread(chosen, tone, about, seed)
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await self._llm.ask(INSTRUCTION, f"You are {name}. Your tone: {tone}.")
@@ -159,16 +162,7 @@ class InOwnVoice(Acknowledger):
         except (LlmUnavailable, TimeoutError, msgspec.ValidationError) as error:
             log.warning("llm_acknowledgment_failed", why=type(error).__name__)
             return fallback
-        forbidden = said_in(about)
-        told = {
-            kind: text if is_short(text) and tells_nothing(text, forbidden) else plain
-            for kind, text, plain in (
-                ("single", voice.single, fallback.single),
-                ("several", voice.several, fallback.several),
-                ("range", voice.range, fallback.range),
-            )
-        }
-        return Phrases(**told)
+        return await asyncio.to_thread(spoken, voice, about, fallback)
 
 
 def open_acknowledger(settings: Settings) -> Acknowledger:
@@ -177,12 +171,21 @@ def open_acknowledger(settings: Settings) -> Acknowledger:
     return Templates()
 
 
+def spoken(voice: Voice, about: Sequence[str], fallback: Phrases) -> Phrases:
+    """Sentences of a language model, each with its template instead when it is long or telling."""
+    given = {kind: getattr(voice, kind) for kind in ("single", "several", "range")}
+    short = {kind: text for kind, text in given.items() if is_short(text)}
+    repeated = repeats(about, frozenset().union(*map(stems, short.values())))
+    told = {kind: text for kind, text in short.items() if repeated.isdisjoint(stems(text))}
+    return replace(fallback, **told)
+
+
 def chosen(tone: Tone, about: Sequence[str], seed: str) -> Phrases:
     """Templates that repeat no word of what is forgotten, varied by the seed."""
-    forbidden = said_in(about)
+    repeated = repeats(about, template_stems(tone))
 
     def one(kind: str) -> str:
-        fit = [it for it in TEMPLATES[tone][kind] if tells_nothing(it, forbidden)]
+        fit = [it for it in TEMPLATES[tone][kind] if repeated.isdisjoint(stems(it))]
         if not fit:
             return PLAINEST[kind]
         drawn = int(hashlib.sha256(f"{seed}{kind}".encode()).hexdigest(), 16)
@@ -191,24 +194,36 @@ def chosen(tone: Tone, about: Sequence[str], seed: str) -> Phrases:
     return Phrases(one("single"), one("several"), one("range"))
 
 
-def said_in(texts: Iterable[str]) -> frozenset[str]:
-    """The words of some texts that carry content, by their stems."""
+@cache
+def template_stems(tone: Tone) -> frozenset[str]:
+    return frozenset().union(*(stems(text) for kind in TEMPLATES[tone].values() for text in kind))
+
+
+def repeats(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
+    """Those of these stems that the texts carry, as far as they are looked at.
+
+    Stemming is slow, so only words that can have one of the stems are stemmed.
+    """
+    beginnings = {stem[:KEPT] for stem in wanted}
     left, found = LOOKED_AT, set[str]()
     for text in texts:
-        found |= stems(text[:left])
-        left -= len(text)
-        if left <= 0:
+        if left <= 0 or found == wanted:
             break
+        said = {word.lower() for word in words(text[:left])}
+        near = {word for word in said if word[:KEPT] in beginnings or word in IRREGULAR}
+        found |= {stem(word) for word in near - stop_words()} & wanted
+        left -= len(text)
     return frozenset(found)
 
 
-def stems(text: str) -> set[str]:
-    told = (word.lower() for word in words(text))
-    return {stemmer().stemWord(word) for word in told if word not in stop_words()}
+@lru_cache(10_000)
+def stem(word: str) -> str:
+    return str(stemmer().stemWord(word))
 
 
-def tells_nothing(text: str, forbidden: frozenset[str]) -> bool:
-    return forbidden.isdisjoint(stems(text))
+def stems(text: str) -> frozenset[str]:
+    """The words of a text that carry content, by their stems."""
+    return frozenset(stem(word) for word in map(str.lower, words(text)) if word not in stop_words())
 
 
 def is_short(text: str) -> bool:

@@ -21,7 +21,7 @@ class Piece:
     message_id: str | None = None
     memory_id: str | None = None
     checkpoint_id: str | None = None
-    score: float | None = None
+    score: float | None = None  # of what was asked for; what stands there unasked has none
     deprioritized: bool = False  # somebody asked to forget it; only when nothing else came up
     hint: str | None = None
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from engine.audit import audit_event
+from engine.badges import shown_state, viewer_of
+from engine.bounds import feeling, indexed
 from engine.embedding import Embedder
 from engine.errors import (
     CandidateClosed,
@@ -16,16 +19,20 @@ from engine.errors import (
     NothingToRestore,
     PersonaNotFound,
 )
-from engine.extraction import Said
+from engine.extraction import Said, extract
 from engine.extraction.port import Extractor
 from engine.facets import Saying, embed_sayings, shelf
-from engine.facts import fact_of
+from engine.facts import Fact, as_fact, fact_of, fact_properties
 from engine.graph import Graph, Row
-from engine.models import Candidate, CandidateState, Gate, MemoryType, Page, id_from, new_id
+from engine.models import Caller, Candidate, CandidateState, Gate, MemoryType, Page, id_from, new_id
 from engine.paging import after, page
 from engine.personas import get_persona
+from engine.policy import read_policy
 
+PEOPLE_KEPT = 500  # names a persona knows people by; each is looked for in every question
 MESSAGES_AT_ONCE = 64  # drawn from, embedded and kept as one transaction
+SAME = ("memory_type", "text", "content")  # of two candidates with one id, when they are the same
+GATE_CONVERSATIONS, GATE_MESSAGES = 1_000, 20_000  # the newest, that the gate is judged by
 OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
 
 
@@ -61,8 +68,9 @@ async def draw_candidates(
         if not rows:
             return Drawn(messages, candidates)
         waiting = [row["message"] for row in rows]
+        repeats = await exact_repeats(graph, tenant_id, waiting)
         extractions = await asyncio.gather(
-            *(extractor.draw(as_said(it), is_repeat=it["is_repeat"]) for it in waiting)
+            *(extractor.draw(as_said(it), is_repeat=it["id"] in repeats) for it in waiting)
         )
         sayings = [
             Saying(
@@ -104,6 +112,65 @@ async def draw_candidates(
         candidates += kept["candidates"]
 
 
+async def exact_repeats(graph: Graph, tenant_id: str, waiting: Sequence[Row]) -> set[str]:
+    """Ids of the messages that say again, word for word, what the same person has said before.
+
+    One that states a fact is news, and none of them, when something that denies it was said since.
+    """
+    again = {message["id"]: message for message in waiting if message["repeats_at"]}
+    facts = {id_: stated_in(message) for id_, message in again.items()}
+    rows = [
+        {
+            "message_id": id_,
+            "persona_id": again[id_]["persona_id"],
+            "fact": name,
+            "fact_value": fact.said,
+            "since": again[id_]["repeats_at"],
+            "until": again[id_]["said_at"],
+        }
+        for id_, stated in facts.items()
+        for name, fact in stated
+    ]
+    if not rows:
+        return set(again)
+    between: dict[str, list[tuple[str, Fact]]] = {}
+    for found in await graph.read("candidates/list_said_between", tenant_id=tenant_id, rows=rows):
+        between.setdefault(found["message_id"], []).extend(
+            as_named_facts(json.loads(found["content"]), found["said_at"])
+        )
+    # What waits in the same batch is not in the graph as a candidate yet.
+    here = [
+        (message, facts[message["id"]] if message["id"] in facts else stated_in(message))
+        for message in waiting
+    ]
+    for row in rows:
+        between.setdefault(row["message_id"], []).extend(
+            named
+            for message, stated in here
+            if message["persona_id"] == row["persona_id"]
+            and row["since"] <= message["said_at"] <= row["until"]
+            for named in stated
+        )
+    news = {
+        id_
+        for id_, stated in facts.items()
+        for name, fact in stated
+        if any(other == name and later.denies(fact) for other, later in between.get(id_, []))
+    }
+    return again.keys() - news
+
+
+def stated_in(message: Row) -> list[tuple[str, Fact]]:
+    """The facts that the rules find in a message, each with what it is filed under."""
+    items = extract(as_said(message)).items
+    return [named for item in items for named in as_named_facts(item.content, message["said_at"])]
+
+
+def as_named_facts(content: dict[str, Any], said_at: datetime) -> list[tuple[str, Fact]]:
+    name, fact = fact_of(content), as_fact("", content, said_at)
+    return [(name, fact)] if name and fact else []
+
+
 async def meet_people(graph: Graph, tenant_id: str, messages: Sequence[Row]) -> None:
     """Let each persona know by name who speaks to it for the first time."""
     met: dict[str, list[str]] = {}
@@ -112,7 +179,7 @@ async def meet_people(graph: Graph, tenant_id: str, messages: Sequence[Row]) -> 
             met.setdefault(message["persona_id"], []).append(message["speaker"])
     if met:
         rows = [{"persona_id": it, "names": list(dict.fromkeys(met[it]))} for it in sorted(met)]
-        await graph.write("personas/meet_people", tenant_id=tenant_id, met=rows)
+        await graph.write("personas/meet_people", tenant_id=tenant_id, met=rows, most=PEOPLE_KEPT)
 
 
 def as_said(message: Row) -> Said:
@@ -139,7 +206,7 @@ async def overdue_conversations(
 async def propose_candidate(
     graph: Graph,
     embedder: Embedder,
-    tenant_id: str,
+    caller: Caller,
     persona_id: str,
     *,
     memory_type: MemoryType,
@@ -148,53 +215,69 @@ async def propose_candidate(
     source_message_ids: Sequence[str],
     chosen_id: str | None,
     now: datetime,
-    window: timedelta,
 ) -> Candidate:
     """Keep a candidate that a runtime has drawn itself."""
+    window = await editing_window(graph, caller.tenant_id, persona_id)
     (embedded,) = await embed_sayings(embedder, [Saying(text)])
-    proposed = {
+    proposed: Row = {
         "id": chosen_id or new_id(),
         "memory_type": memory_type.value,
         "text": text,
         "content": as_text(content),
         "extracted_at": now,
     }
-    found = await graph.write(
+    sizes = {"text": len(text), "content": len(proposed["content"])}
+    same = {"persona_id": persona_id, **{name: proposed[name] for name in SAME}}
+
+    def accept(found: list[Row]) -> Row:
+        if not found:
+            raise PersonaNotFound(persona_id)
+        (row,) = found
+        if row["missing"]:
+            raise MessageNotFound(row["missing"][0])
+        stored: Row | None = row["candidate"]
+        if (
+            stored is None
+            or any(stored[name] != value for name, value in same.items())
+            or not {*source_message_ids} <= {*stored["sources"]}
+        ):
+            raise IdTaken("candidate", str(proposed["id"]))
+        return stored
+
+    stored = await graph.write_if(
+        accept,
         "candidates/add_candidate",
-        tenant_id=tenant_id,
+        tenant_id=caller.tenant_id,
         persona_id=persona_id,
-        candidate={**proposed, **embedded.beside, "shelf": shelf(tenant_id, persona_id)},
+        candidate={**proposed, **embedded.beside, "shelf": shelf(caller.tenant_id, persona_id)},
         filed=filed(content),
         embedding=embedded.embedding,
         sources=list(source_message_ids),
+        **caller.visibility,
+        event={**audit_event(caller, "proposed", now), "after": as_text(sizes)},
     )
-    if not found:
-        raise PersonaNotFound(persona_id)
-    if found[0]["missing"]:
-        raise MessageNotFound(found[0]["missing"][0])
-    stored = found[0]["candidate"]
-    same = ("memory_type", "text", "content")
-    if stored is None or any(stored[name] != proposed[name] for name in same):
-        raise IdTaken("candidate", str(proposed["id"]))
-    return as_candidate(stored, window)
+    return as_candidate({**stored, "acts": 0, "shown_acts": 0}, window)
 
 
 async def list_candidates(
     graph: Graph,
-    tenant_id: str,
+    caller: Caller,
     persona_id: str,
     *,
     states: Sequence[CandidateState],
-    window: timedelta,
     cursor: str | None = None,
     limit: int,
+    badges_for_all: bool = False,
 ) -> Page[Candidate]:
-    await get_persona(graph, tenant_id, persona_id)
+    """A persona's candidates of some states, for those who may know of them."""
+    window = await editing_window(graph, caller.tenant_id, persona_id)
     rows = await graph.read(
         "candidates/list_candidates",
-        tenant_id=tenant_id,
+        tenant_id=caller.tenant_id,
         persona_id=persona_id,
         states=[state.value for state in states],
+        **caller.visibility,
+        viewer=viewer_of(caller, badges_for_all=badges_for_all),
         after=after(cursor),
         limit=limit + 1,
     )
@@ -205,13 +288,13 @@ async def list_candidates(
 async def edit_candidate(
     graph: Graph,
     embedder: Embedder,
-    tenant_id: str,
+    caller: Caller,
     candidate_id: str,
     *,
     text: str | None,
     content: dict[str, Any] | None,
     now: datetime,
-    window: timedelta,
+    badges_for_all: bool = False,
 ) -> Candidate:
     """Change what a candidate says, while its editing window is open."""
     changes: Row = {"edited_at": now}
@@ -224,59 +307,114 @@ async def edit_candidate(
         (embedded,) = await embed_sayings(embedder, [Saying(text)])
         embedding = embedded.embedding
         changes |= embedded.beside
-    return await change(graph, tenant_id, candidate_id, changes, embedding, now, window)
+    return await change(
+        graph,
+        caller,
+        candidate_id,
+        changes,
+        audit_event(caller, "edited", now),
+        embedding=embedding,
+        badges_for_all=badges_for_all,
+    )
 
 
 async def remove_candidate(
-    graph: Graph, tenant_id: str, candidate_id: str, *, now: datetime, window: timedelta
+    graph: Graph, caller: Caller, candidate_id: str, *, now: datetime
 ) -> Candidate:
     """Take a candidate out for good, while its editing window is open."""
     changes = {"state": CandidateState.REMOVED.value, "removed_at": now}
-    return await change(graph, tenant_id, candidate_id, changes, None, now, window)
+    event = audit_event(caller, "removed", now)
+    return await change(graph, caller, candidate_id, changes, event, embedding=None)
 
 
 async def restore_candidate(
-    graph: Graph, tenant_id: str, candidate_id: str, *, now: datetime, window: timedelta
+    graph: Graph,
+    caller: Caller,
+    candidate_id: str,
+    *,
+    now: datetime,
+    badges_for_all: bool = False,
 ) -> Candidate:
     """Put a candidate that the night has passed over into the queue of the next one."""
     found = await graph.write(
-        "candidates/restore_candidate", tenant_id=tenant_id, candidate_id=candidate_id, now=now
+        "candidates/restore_candidate",
+        tenant_id=caller.tenant_id,
+        candidate_id=candidate_id,
+        **caller.visibility,
+        viewer=viewer_of(caller, badges_for_all=badges_for_all),
+        event=audit_event(caller, "requeued", now),
     )
     if not found:
         raise CandidateNotFound(candidate_id)
     if not found[0]["restored"]:
         raise NothingToRestore(candidate_id)
-    return as_candidate(found[0]["candidate"], window)
+    stored = found[0]["candidate"]
+    return as_candidate(stored, await editing_window(graph, caller.tenant_id, stored["persona_id"]))
+
+
+async def editing_window(graph: Graph, tenant_id: str, persona_id: str) -> timedelta:
+    """How long each candidate of a persona can be changed."""
+    policy = await read_policy(graph, tenant_id, persona_id)
+    return timedelta(hours=policy.figures.editing_window_hours)
 
 
 async def change(
     graph: Graph,
-    tenant_id: str,
+    caller: Caller,
     candidate_id: str,
     changes: Row,
+    event: Row,
+    *,
     embedding: Any,
-    now: datetime,
-    window: timedelta,
+    badges_for_all: bool = False,
 ) -> Candidate:
+    """Change a candidate, if its editing window is open."""
+    found = await graph.read(
+        "candidates/find_persona", tenant_id=caller.tenant_id, candidate_id=candidate_id
+    )
+    if not found:
+        raise CandidateNotFound(candidate_id)
+    window = await editing_window(graph, caller.tenant_id, found[0]["persona_id"])
     found = await graph.write(
         "candidates/change_candidate",
-        tenant_id=tenant_id,
+        tenant_id=caller.tenant_id,
         candidate_id=candidate_id,
+        **caller.visibility,
+        viewer=viewer_of(caller, badges_for_all=badges_for_all),
         changes=changes,
         embedding=embedding,
-        drawn_after=now - window,
+        drawn_after=event["at"] - window,
+        event=event,
     )
     if not found:
         raise CandidateNotFound(candidate_id)
     if not found[0]["changed"]:
-        raise CandidateClosed(candidate_id)
+        raise CandidateClosed(candidate_id, await memory_of(graph, caller, candidate_id))
     return as_candidate(found[0]["candidate"], window)
 
 
+async def memory_of(graph: Graph, caller: Caller, candidate_id: str) -> str | None:
+    """The memory a candidate is part of by now, for those who may know of it."""
+    which = {"tenant_id": caller.tenant_id}
+    rows = await graph.read("candidates/find_memory", candidate_id=candidate_id, **which)
+    if not rows:
+        return None
+    memory_id: str = rows[0]["memory_id"]
+    seen = {**caller.visibility, "viewer": None}
+    known = await graph.read("memories/get_memory", memory_id=memory_id, **which, **seen)
+    return memory_id if known else None
+
+
 async def read_gate(graph: Graph, tenant_id: str, persona_id: str) -> Gate:
-    """What the gate let through and left out, so that it can be judged on real conversations."""
+    """What the gate let through and left out of the newest 20,000 messages."""
     await get_persona(graph, tenant_id, persona_id)
-    (row,) = await graph.read("candidates/count_gate", tenant_id=tenant_id, persona_id=persona_id)
+    (row,) = await graph.read(
+        "candidates/count_gate",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        conversations=GATE_CONVERSATIONS,
+        most=GATE_MESSAGES,
+    )
     return Gate(
         messages=row["messages"],
         candidates={it["memory_type"]: it["candidates"] for it in row["candidates"]},
@@ -285,15 +423,19 @@ async def read_gate(graph: Graph, tenant_id: str, persona_id: str) -> Gate:
 
 
 def filed(content: dict[str, Any]) -> Row:
-    """What the graph finds an item by: who it is about, its category, the fact it states."""
+    """What the graph finds an item by: who it is about, its category, the fact it states.
+
+    Takes any content. What is too long for an index is cut, a feeling that is none is left out.
+    """
     about = content.get("subject") or content.get("who")
     category = content.get("category") or content.get("kind")
-    felt = {name: content.get(name) for name in ("valence", "arousal")}
     return {
-        "about": about if isinstance(about, str) else None,
-        "category": category if isinstance(category, str) else None,
+        "about": indexed(about) if isinstance(about, str) else None,
+        "category": indexed(category) if isinstance(category, str) else None,
         "fact": fact_of(content),
-        **{name: it if isinstance(it, int | float) else None for name, it in felt.items()},
+        **fact_properties(content),
+        "valence": feeling(content, "valence"),
+        "arousal": feeling(content, "arousal"),
     }
 
 
@@ -303,6 +445,8 @@ def as_text(content: dict[str, Any]) -> str:
 
 
 def as_candidate(stored: Row, window: timedelta) -> Candidate:
+    """A candidate as it is shown: flags that its caller may not know of are not there."""
+    hidden = stored["acts"] > 0 and stored["shown_acts"] == 0
     return Candidate(
         candidate_id=stored["id"],
         source_message_ids=stored["sources"],
@@ -312,7 +456,7 @@ def as_candidate(stored: Row, window: timedelta) -> Candidate:
         content=json.loads(stored["content"]),
         extracted_at=stored["extracted_at"],
         editable_until=stored["extracted_at"] + window,
-        state=CandidateState(stored["state"]),
-        deprioritized=stored["flagged"],
-        deprioritized_at=stored["deprioritized_at"],
+        state=CandidateState(shown_state(stored)),
+        deprioritized=stored["flagged"] and not hidden,
+        deprioritized_at=None if hidden else stored["deprioritized_at"],
     )

@@ -4,6 +4,7 @@ They are made from what has been drawn from, a while after it was said, and unde
 lock. All but the newest are closed: they only take in messages of their time that arrive late.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from engine.conversations import get_conversation
 from engine.gist import label, parts
 from engine.graph import Graph, Row, Write
 from engine.models import Caller, Checkpoint, Page, StaleSummary, new_id
+from engine.night.steps import is_legible
 from engine.paging import after_moment, moment, page
 from engine.segments import LEAST, SILENCE, Span, Turn, in_order, join, segment
 
@@ -57,7 +59,7 @@ async def cover_some(write: Write, tenant_id: str, conversation_id: str, *, now:
     )
     if not rows:
         return 0
-    turns = [as_turn(row) for row in rows]
+    turns = await asyncio.to_thread(as_turns, rows)
     newest = Span(**locked[0]["newest"]) if locked[0]["newest"] else None
 
     late = [turn for turn in turns if newest and turn.said_at < newest.from_at]
@@ -83,7 +85,7 @@ async def cover_some(write: Write, tenant_id: str, conversation_id: str, *, now:
     await write(
         "checkpoints/keep_checkpoints",
         **where,
-        checkpoints=[as_stored(it, now) for it in kept],
+        checkpoints=await asyncio.to_thread(lambda: [as_stored(it, now) for it in kept]),
         now=now,
     )
     await write(
@@ -91,6 +93,7 @@ async def cover_some(write: Write, tenant_id: str, conversation_id: str, *, now:
         **where,
         message_ids=[it.turns[0].id for it in kept],
         now=now,
+        event_id=new_id(),
     )
     return len(rows)
 
@@ -134,11 +137,16 @@ def can_be_named(kept: Segment, now: datetime) -> bool:
     return is_over or len(told) >= LEAST
 
 
+def as_turns(rows: Sequence[Row]) -> list[Turn]:
+    return [as_turn(row) for row in rows]
+
+
 def as_turn(row: Row) -> Turn:
     stored = dict(row["message"])
-    meaning = stored.pop("meaning")
+    item = stored.pop("meaning")
     return Turn(
-        meaning=None if meaning is None else np.array(meaning, np.float32),
+        meaning=None if item is None else np.array(item["embedding"], np.float32),
+        legible=item is None or is_legible(item),
         **stored,
     )
 

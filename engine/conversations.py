@@ -1,18 +1,22 @@
 """The transcript: conversations, and what was said in them. Recorded once, never changed."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from engine.audit import audit_event
+from engine.bounds import hashed, indexed
 from engine.errors import (
     ConversationNotFound,
     IdTaken,
     InstanceNotFound,
     Invalid,
+    NotYourName,
     PersonaNotFound,
 )
 from engine.extraction import fingerprint
-from engine.graph import Graph, Row
+from engine.graph import Graph, Row, Write
 from engine.instances import get_instance
 from engine.models import (
     Caller,
@@ -23,7 +27,9 @@ from engine.models import (
     Role,
     Speaker,
 )
-from engine.paging import after, after_moment, moment, page
+from engine.paging import after, after_arrival, moment, page
+
+AT_ONCE = 200  # messages of one statement: packing a thousand long ones held the event loop
 
 
 async def add_conversation(
@@ -31,7 +37,19 @@ async def add_conversation(
 ) -> Conversation:
     """Open a conversation. Asking again with the same id and content finds the first."""
     await get_instance(graph, caller, conversation.instance_id)
-    found = await graph.write(
+
+    def as_opened(rows: list[Row]) -> Conversation:
+        if not rows:
+            raise InstanceNotFound(conversation.instance_id)
+        if rows[0]["missing"]:
+            raise PersonaNotFound(rows[0]["missing"][0])
+        stored = Conversation(**rows[0]["conversation"])
+        if stored != replace(conversation, started_at=stored.started_at):
+            raise IdTaken("conversation", conversation.id)
+        return stored
+
+    return await graph.write_if(
+        as_opened,
         "conversations/add_conversation",
         tenant_id=caller.tenant_id,
         instance_id=conversation.instance_id,
@@ -41,15 +59,8 @@ async def add_conversation(
             "title": conversation.title,
             "started_at": conversation.started_at,
         },
+        event=audit_event(caller, "conversation_opened", conversation.started_at),
     )
-    if not found:
-        raise InstanceNotFound(conversation.instance_id)
-    if found[0]["missing"]:
-        raise PersonaNotFound(found[0]["missing"][0])
-    stored = Conversation(**found[0]["conversation"])
-    if stored != replace(conversation, started_at=stored.started_at):
-        raise IdTaken("conversation", conversation.id)
-    return stored
 
 
 async def get_conversation(graph: Graph, caller: Caller, conversation_id: str) -> Conversation:
@@ -63,7 +74,7 @@ async def find_conversation(graph: Graph, caller: Caller, conversation_id: str) 
         "conversations/get_conversation",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
-        user_id=caller.sees_as,
+        **caller.visibility,
     )
     if not found:
         raise ConversationNotFound(conversation_id)
@@ -82,7 +93,7 @@ async def list_conversations(
         "conversations/list_conversations",
         tenant_id=caller.tenant_id,
         instance_id=instance_id,
-        user_id=caller.sees_as,
+        **caller.visibility,
         after=after(cursor),
         limit=limit + 1,
     )
@@ -118,14 +129,68 @@ async def record_messages(
                 raise IdTaken("message", given.message_id)
         return stored
 
-    return await graph.write_if(
-        as_said,
-        "conversations/append_messages",
+    # Megabytes of text are normalised here: in a thread, for the loop has others to serve.
+    stored = await asyncio.to_thread(lambda: [as_stored(message) for message in messages])
+
+    async def work(write: Write) -> list[Message]:
+        await bind_speakers(write, caller, conversation_id, messages)
+        rows: list[Row] = []
+        for start in range(0, len(stored), AT_ONCE):
+            rows += await write(
+                "conversations/append_messages",
+                tenant_id=caller.tenant_id,
+                conversation_id=conversation_id,
+                messages=stored[start : start + AT_ONCE],
+                received_at=now,
+            )
+        return as_said(rows)
+
+    return await graph.write_with(work, name="conversations/append_messages")
+
+
+async def bind_speakers(
+    write: Write, caller: Caller, conversation_id: str, messages: Sequence[Message]
+) -> None:
+    """Keep which user speaks under which name, and refuse a name that is somebody else's.
+
+    A caller who acts for a user speaks under that user's one name in the instance: the first they
+    used there. A caller who acts for nobody is the tenant's own system, and may name anybody.
+    """
+    trusted = caller.user_id is None
+    names = {
+        (message.user_id, message.speaker)
+        for message in messages
+        if message.role is Speaker.USER and message.user_id and message.speaker
+    }
+    if not names:
+        return
+    if not trusted:
+        rows = await write(
+            "conversations/list_persona_names",
+            tenant_id=caller.tenant_id,
+            conversation_id=conversation_id,
+        )
+        of_personas = {name_key(row["name"]) for row in rows}
+        for _, name in sorted(names):
+            if name_key(name) in of_personas:
+                raise NotYourName(name)
+    bound = await write(
+        "conversations/bind_speakers",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
-        messages=[as_stored(message) for message in messages],
-        received_at=now,
+        names=[
+            {"user_id": user_id, "name": name, "key": name_key(name), "trusted": trusted}
+            for user_id, name in sorted(names)
+        ],
     )
+    for row in bound:
+        if not trusted and (row["taken"] or row["held"]):
+            raise NotYourName(row["name"], row["held"])
+
+
+def name_key(name: str) -> str:
+    """A name as it is compared: case, marks and spaces do not make another one."""
+    return indexed(fingerprint(name) or name)
 
 
 async def list_messages(
@@ -137,20 +202,21 @@ async def list_messages(
     limit: int,
     badges_for_all: bool = True,
 ) -> Page[Message]:
-    """What was said, in the order of when it was said, whenever it arrived."""
+    """What was said, by when it was said; in one second by when it arrived."""
     seen = await find_conversation(graph, caller, conversation_id)
     sees_all = sees_every_badge(caller, seen, badges_for_all=badges_for_all)
-    said_at, message_id = after_moment(cursor)
+    said_at, arrival = after_arrival(cursor)
     rows = await graph.read(
         "conversations/list_messages",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
         after_said_at=said_at,
-        after_id=message_id,
+        after_arrival=arrival,
         limit=limit + 1,
     )
-    found = [as_seen(as_message(row), caller, sees_all=sees_all) for row in rows]
-    return page(found, limit, lambda message: moment(message.timestamp, message.message_id))
+    part = page(rows, limit, lambda row: moment(row["message"]["said_at"], str(row["arrival"])))
+    found = [as_seen(as_message(row), caller, sees_all=sees_all) for row in part.items]
+    return Page(found, part.next_cursor)
 
 
 def as_stored(message: Message) -> Row:
@@ -163,7 +229,7 @@ def as_stored(message: Message) -> Row:
         "user_id": message.user_id,
         "speaker": message.speaker,
         "reply_to": message.reply_to,
-        "fingerprint": fingerprint(message.content),
+        "fingerprint": hashed(fingerprint(message.content)),
     }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from engine.audit import OPERATOR, audit_record
 from engine.errors import IdTaken, NightUnderWay, PersonaNotFound
 from engine.facets import shelf
 from engine.graph import Graph, Row
@@ -40,8 +41,8 @@ async def duplicate_persona(
     copy_id: str,
     name: str | None = None,
     now: datetime,
-    consolidate_at: str,
     seconds: float | None = None,
+    by: str = OPERATOR,
 ) -> Duplicate:
     """Copy a persona, or go on with it; with `seconds`, for about as long.
 
@@ -71,6 +72,7 @@ async def duplicate_persona(
             copy={"id": copy_id, "name": name, "at": now},
             worker=held["worker"],
             seconds=LEASE,
+            event=audit_record("persona_duplicated", by=by, now=now),
         )
         copy = as_persona(row)
         if not row["copying"]:
@@ -81,11 +83,9 @@ async def duplicate_persona(
             if time.monotonic() > deadline:
                 return Duplicate(copy, whole=False)
         else:
-            await graph.write(
-                "duplicate/finish_copy",
-                **held,
-                next_night_at=next_night(now, copy.time_zone, consolidate_at),
-            )
+            hour = (await read_policy(graph, tenant_id, persona_id)).figures.consolidate_at
+            due = next_night(now, copy.time_zone, hour)
+            await graph.write("duplicate/finish_copy", **held, next_night_at=due)
 
 
 async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:

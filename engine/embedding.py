@@ -8,10 +8,12 @@ import asyncio
 import math
 import os
 import re
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,8 @@ WORDS_KEPT = 65_535  # of a vocabulary: a place in it is two bytes
 WORDS_AT_ONCE = 256
 NEAR_WORDS = 0.45  # cosine from which one word counts as another
 CHARACTERS_A_TOKEN = 4  # of English, about
+KNOWN_ENOUGH = 0.5  # share of a text a model has words for, from which its vectors tell texts apart
+IDEOGRAPHS_KNOWN = 3000  # in a vocabulary that was made for Chinese; an English one has hundreds
 
 
 class Encoder(ABC):
@@ -52,6 +56,49 @@ class Encoder(ABC):
     def count(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each is; about as many, where the model does not tell."""
         return [about_tokens(text) for text in texts]
+
+    def known(self, texts: Sequence[str]) -> list[float]:
+        """The share of each text that the model has words for, 0 to 1; 1 where it cannot be told.
+
+        Below `KNOWN_ENOUGH` its vectors do not tell one text from another.
+        """
+        return [1.0 for _ in texts]
+
+
+def known_share(
+    text: str, spans: Iterable[tuple[int, int]], unknown: Iterable[bool], *, ideographs: bool
+) -> float:
+    """The share of a text's characters that stand in tokens with a meaning of their own.
+
+    `spans` are the tokens' places in the text and `unknown` says which of them the vocabulary does
+    not hold. A letter beyond Latin that is a token by itself is spelled, not known: a model that
+    was taught no Hindi cuts it into letters, and the vectors of all Hindi are alike. With
+    `ideographs`, one of these is a word.
+    """
+    whole = known = 0
+    for (start, end), is_unknown in zip(spans, unknown, strict=True):
+        token = text[start:end].strip()
+        whole += len(token)
+        spelled = len(token) == 1 and script_letter(token) > ideographs
+        known += 0 if is_unknown or spelled else len(token)
+    return known / whole if whole else 1.0
+
+
+@lru_cache(4096)
+def script_letter(character: str) -> int:
+    """2 for a letter that is neither Latin nor an ideograph, 1 for an ideograph, otherwise 0."""
+    if unicodedata.category(character)[0] not in "LM":
+        return 0
+    name = unicodedata.name(character, "")
+    if name.startswith("LATIN"):
+        return 0
+    return 1 if name.startswith("CJK") else 2
+
+
+def knows_ideographs(vocabulary: Iterable[str]) -> bool:
+    """Whether a vocabulary holds enough ideographs for a text in Chinese."""
+    held = sum(len(token) == 1 and script_letter(token) == 1 for token in vocabulary)
+    return held >= IDEOGRAPHS_KNOWN
 
 
 def about_tokens(text: str) -> int:
@@ -131,6 +178,7 @@ class Embedder:
         self._encoder: Encoder | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
         self._queries: LRUCache[str, asyncio.Future[Vector]] = LRUCache(cache)
+        self._told_apart: LRUCache[str, bool] = LRUCache(max(cache, 1))
         self._words_file = words_file
         self._lexicon: Lexicon | None = None
 
@@ -165,6 +213,26 @@ class Embedder:
             return []
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._count, texts)
 
+    async def known(self, texts: Sequence[str]) -> list[float]:
+        """The share of each text that the model has words for, 0 to 1."""
+        if not texts:
+            return []
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._known, texts)
+
+    async def tells_apart(self, text: str) -> bool:
+        """Whether the model has words for enough of a text to tell it from others by its vector.
+
+        ASCII is taken to be known, so that a question in English costs nothing; what is not is
+        looked up once.
+        """
+        if text.isascii():
+            return True
+        told = self._told_apart.get(text)
+        if told is None:
+            (share,) = await self.known([text])
+            self._told_apart[text] = told = share >= KNOWN_ENOUGH
+        return told
+
     def warm_up(self) -> None:
         """Load the encoder now, in its own thread, for those who know that texts will come."""
         self._thread.submit(
@@ -181,6 +249,9 @@ class Embedder:
 
     def _count(self, texts: Sequence[str]) -> list[int]:
         return self._ready().count(texts)
+
+    def _known(self, texts: Sequence[str]) -> list[float]:
+        return self._ready().known(texts)
 
     def _read_lexicon(self) -> Lexicon:
         words = [word for word in self._ready().vocabulary() if WORD.fullmatch(word)][:WORDS_KEPT]
@@ -252,6 +323,9 @@ class OnnxEncoder(Encoder):
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        unknown = self._tokenizer.model.unk_token
+        self._unknown = self._tokenizer.token_to_id(unknown) if unknown else None
+        self._ideographs = knows_ideographs(self._tokenizer.get_vocab())
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         # Side by side with texts of their own length: a batch costs what its longest one costs.
@@ -268,6 +342,18 @@ class OnnxEncoder(Encoder):
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [len(it.ids) for it in encoded]
 
+    def known(self, texts: Sequence[str]) -> list[float]:
+        encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [
+            known_share(
+                text,
+                tokens.offsets,
+                [id_ == self._unknown for id_ in tokens.ids],
+                ideographs=self._ideographs,
+            )
+            for text, tokens in zip(texts, encoded, strict=True)
+        ]
+
 
 class SentenceTransformersEncoder(Encoder):
     """Any sentence-transformers model, on a GPU where there is one."""
@@ -278,6 +364,7 @@ class SentenceTransformersEncoder(Encoder):
         from sentence_transformers import SentenceTransformer
 
         self._model = SentenceTransformer(packaged_weights(model) or model)
+        self._ideographs: bool | None = None
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         return [unit(vector) for vector in self._model.encode(list(texts), batch_size=BATCH)]
@@ -289,6 +376,25 @@ class SentenceTransformersEncoder(Encoder):
     def count(self, texts: Sequence[str]) -> list[int]:
         told = self._model.tokenizer(list(texts), add_special_tokens=False)
         return [len(ids) for ids in told["input_ids"]]
+
+    def known(self, texts: Sequence[str]) -> list[float]:
+        tokenizer = self._model.tokenizer
+        if not texts or not tokenizer.is_fast:  # only these tell where a token stands
+            return super().known(texts)
+        if self._ideographs is None:
+            self._ideographs = knows_ideographs(tokenizer.get_vocab())
+        tokens = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True)
+        return [
+            known_share(
+                text,
+                spans,
+                [id_ == tokenizer.unk_token_id for id_ in ids],
+                ideographs=self._ideographs,
+            )
+            for text, ids, spans in zip(
+                texts, tokens["input_ids"], tokens["offset_mapping"], strict=True
+            )
+        ]
 
 
 def packaged_weights(model: str) -> str | None:

@@ -2,13 +2,18 @@
 
 EngineError
 ├── Invalid                    what was asked for makes no sense
-├── Unauthenticated            no key, or not one that is good
-├── Forbidden                  the key is good, its role is not enough
+├── Unauthenticated            no key or token, or not one that is good
+├── Forbidden                  who asks is known, and may not do this
+│   ├── AnotherUser
+│   ├── ActsForUser
+│   └── NotYourName
+├── TooManyRequests            the caller's rate limit is used up; try again later
 ├── NotFound                   it never existed, or belongs to another tenant: the same answer
 │   ├── PersonaNotFound
 │   ├── InstanceNotFound
 │   ├── MemberNotFound
 │   ├── KeyNotFound
+│   ├── IdentityProviderNotFound
 │   ├── ConversationNotFound
 │   ├── MessageNotFound
 │   ├── CandidateNotFound
@@ -20,15 +25,18 @@ EngineError
 │   ├── LastAdminKey
 │   ├── NightUnderWay
 │   ├── CandidateClosed
+│   ├── RunFolded
 │   ├── RunsAfter
 │   ├── NothingToRestore
 │   ├── ConfirmationNeeded
 │   └── UndoWindowOver
 ├── Unavailable                a part the engine stands on does not answer; try again
 │   ├── GraphUnavailable
+│   │   └── GraphTooSlow
 │   ├── BrokerUnavailable
 │   ├── EmbedderUnavailable
 │   └── LlmUnavailable
+├── StatementFailed            a mistake of ours: Neo4j cannot do what a statement asks
 └── Misconfigured              an operator has to mend this
     ├── ModelMissing
     ├── ModelMismatch
@@ -36,9 +44,16 @@ EngineError
     └── SchemaDrift
 """
 
+from engine.models import Allowance
+
 
 class EngineError(Exception):
-    """The base of every refusal. Its text is written for the caller."""
+    """The base of every refusal. Its text is written for the caller.
+
+    `instead` says what can be done instead, by operation: the path of its route.
+    """
+
+    instead: dict[str, str] | None = None
 
 
 class Invalid(EngineError):
@@ -48,12 +63,52 @@ class Invalid(EngineError):
 class Unauthenticated(EngineError):
     def __init__(self) -> None:
         # One sentence for every cause: which part was wrong is nobody's business.
-        super().__init__("This call needs a valid API key: send it as Authorization: Bearer <key>.")
+        super().__init__(
+            "This call needs a valid API key, user token or JWT: "
+            "send it as Authorization: Bearer <key>."
+        )
 
 
 class Forbidden(EngineError):
     def __init__(self, role: str, needed: str) -> None:
-        super().__init__(f"A key with the role {role!r} may not do this; it needs {needed}.")
+        who = "A person" if role == "user" else f"A key with the role '{role}'"
+        super().__init__(f"{who} may not do this: it takes a key with the role {needed}.")
+
+
+class NotYourName(Forbidden):
+    def __init__(self, name: str, held: str | None = None) -> None:
+        known = f"You speak here as {held!r}" if held else "It is the name of somebody else here"
+        EngineError.__init__(self, f"You cannot speak as {name!r}. {known}.")
+
+
+class AnotherUser(Forbidden):
+    """Somebody said in a header that they are somebody else."""
+
+    def __init__(self, role: str) -> None:
+        sentence = (
+            "This token speaks for one person, and X-User-Id names another: leave the header out."
+            if role == "user"
+            else f"A key with the role '{role}' may not act for a user: leave X-User-Id out."
+        )
+        EngineError.__init__(self, sentence)
+
+
+class ActsForUser(Forbidden):
+    """A key that acts for a user may do what that user may, and no user may do this."""
+
+    def __init__(self) -> None:
+        EngineError.__init__(
+            self, "No user may do this, so a key may not do it for one: leave X-User-Id out."
+        )
+
+
+class TooManyRequests(EngineError):
+    def __init__(self, allowance: Allowance) -> None:
+        super().__init__(
+            f"At most {allowance.limit} requests a minute are let through for this caller: "
+            f"try again in {allowance.seconds} s."
+        )
+        self.allowance = allowance
 
 
 class NotFound(EngineError):
@@ -78,6 +133,11 @@ class MemberNotFound(NotFound):
 class KeyNotFound(NotFound):
     def __init__(self, key_id: str) -> None:
         super().__init__(f"No key {key_id!r}.")
+
+
+class IdentityProviderNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__("No identity provider is set.")
 
 
 class ConversationNotFound(NotFound):
@@ -132,10 +192,19 @@ class NightUnderWay(Conflict):
 
 
 class CandidateClosed(Conflict):
-    def __init__(self, candidate_id: str) -> None:
+    def __init__(self, candidate_id: str, memory_id: str | None) -> None:
         super().__init__(
             f"Candidate {candidate_id!r} can no longer be changed: its editing window is over. "
             "What became a memory can be minimized instead."
+        )
+        if memory_id is not None:
+            self.instead = {"minimize_memory": f"/api/memories/{memory_id}/minimize"}
+
+
+class RunFolded(Conflict):
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"Run {run_id!r} can no longer be taken back: only counts are kept of what it did."
         )
 
 
@@ -172,6 +241,13 @@ class GraphUnavailable(Unavailable):
         super().__init__(f"Neo4j cannot be used right now: {why}.")
 
 
+class GraphTooSlow(GraphUnavailable):
+    """It is there, and did not do in time what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__("it did not answer in time")
+
+
 class BrokerUnavailable(Unavailable):
     def __init__(self, why: str) -> None:
         super().__init__(f"Redis cannot be used right now: {why}.")
@@ -185,6 +261,12 @@ class EmbedderUnavailable(Unavailable):
 class LlmUnavailable(Unavailable):
     def __init__(self, why: str) -> None:
         super().__init__(f"The language model cannot be used right now: {why}.")
+
+
+class StatementFailed(EngineError):
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(f"Neo4j refused a statement: {code}.")
 
 
 class Misconfigured(EngineError):

@@ -45,6 +45,7 @@ class Embedded:
     embedding: Vector
     facets: bytes
     token_estimate: int
+    known_share: float  # how much of it the encoder was taught to read
 
     @property
     def whole(self) -> dict[str, Any]:
@@ -53,7 +54,11 @@ class Embedded:
     @property
     def beside(self) -> dict[str, Any]:
         """What is kept beside the vector, which goes a way of its own."""
-        return {"facets": self.facets, "token_estimate": self.token_estimate}
+        return {
+            "facets": self.facets,
+            "token_estimate": self.token_estimate,
+            "known_share": self.known_share,
+        }
 
 
 async def embed_sayings(embedder: Embedder, sayings: Sequence[Saying]) -> list[Embedded]:
@@ -69,8 +74,11 @@ async def embed_sayings(embedder: Embedder, sayings: Sequence[Saying]) -> list[E
         texts += [saying.text, *beside, *parts]
     vectors = await embedder.embed(texts)
     counts = await embedder.count([saying.kept_as or saying.text for saying in sayings])
+    shares = await embedder.known([saying.text for saying in sayings])
     found = []
-    for saying, tokens, (at, beside_count, part_count) in zip(sayings, counts, spans, strict=True):
+    for saying, tokens, share, (at, beside_count, part_count) in zip(
+        sayings, counts, shares, spans, strict=True
+    ):
         faces = Facets(
             own=vectors[at],
             beside=vectors[at + 1] if beside_count else None,
@@ -78,7 +86,7 @@ async def embed_sayings(embedder: Embedder, sayings: Sequence[Saying]) -> list[E
             words=words_in(lexicon, saying.text),
             heard=words_in(lexicon, asked_in(saying.before or "")),
         )
-        found.append(Embedded(vectors[at], faces.pack(), tokens))
+        found.append(Embedded(vectors[at], faces.pack(), tokens, share))
     return found
 
 

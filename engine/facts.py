@@ -3,11 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
+from engine.bounds import indexed
 from engine.extraction import OPPOSITES, fingerprint, is_single_valued
+from engine.graph import Row
 from engine.night.themes import by_stem
+from engine.paging import EARLIEST
 
+VALUES_KEPT = 4_096  # values whose words are kept: each is held against many others
 # The one of two opposites that both are filed under.
 FILED_UNDER = {attribute: min(attribute, other) for attribute, other in OPPOSITES.items()}
 
@@ -26,6 +31,13 @@ class Fact:
     def said(self) -> str:
         """The value, however it was spelled."""
         return fingerprint(self.value)
+
+    @property
+    def arity(self) -> str:
+        """How many values hold side by side: `single`, `many`, or those of a `plan`."""
+        if self.attribute == "plan":
+            return "plan"
+        return "single" if is_single_valued(self.attribute) else "many"
 
     @property
     def stance(self) -> bool:
@@ -65,7 +77,7 @@ def fact_of(content: dict[str, Any]) -> str | None:
         return None
     if not fingerprint(value):
         return None
-    return f"{fingerprint(subject)}|{FILED_UNDER.get(attribute, attribute).casefold()}"
+    return indexed(f"{fingerprint(subject)}|{FILED_UNDER.get(attribute, attribute).casefold()}")
 
 
 def as_fact(memory_id: str, content: dict[str, Any], since: datetime) -> Fact | None:
@@ -84,20 +96,56 @@ def in_order(facts: Iterable[Fact]) -> list[Fact]:
     return sorted(facts, key=lambda fact: (fact.since, fact.id))
 
 
+def fact_properties(content: dict[str, Any]) -> Row:
+    """What `facts/settle_facts` works out by until when a fact holds; nulls when it states none."""
+    fact = as_fact("", content, EARLIEST)
+    if fact is None:
+        return dict.fromkeys(("fact_value", "fact_stance", "fact_arity"))
+    return {"fact_value": fact.said, "fact_stance": fact.stance, "fact_arity": fact.arity}
+
+
 def timeline(facts: Iterable[Fact]) -> Timeline:
     """The same for the same facts, in whatever order they became known."""
     ordered = in_order(facts)
-    ends: dict[str, datetime | None] = {}
-    contradicts, extends = [], []
-    for place, fact in enumerate(ordered):
-        closed_by = next((later for later in ordered[place + 1 :] if later.denies(fact)), None)
-        ends[fact.id] = closed_by.since if closed_by else None
-        if closed_by:
-            contradicts.append((closed_by.id, fact.id))
-        beside = beside_which(fact, ordered[:place], ends)
+    closed_by = closers(ordered)
+    ends = {fact.id: later.since if (later := closed_by[fact.id]) else None for fact in ordered}
+    contradicts = [
+        (later.id, fact.id) for fact in ordered if (later := closed_by[fact.id]) is not None
+    ]
+    extends = []
+    saying: dict[str, list[Fact]] = {}  # by a word of their values, the facts so far
+    for fact in ordered:
+        words = named_in(fact.value)
+        beside = [
+            other for word in words if (other := beside_which(fact, saying.get(word, []), ends))
+        ]
         if beside:
-            extends.append((fact.id, beside.id))
+            extends.append((fact.id, in_order(beside)[-1].id))
+        for word in words:
+            saying.setdefault(word, []).append(fact)
     return Timeline(ends, contradicts, extends)
+
+
+def closers(ordered: Sequence[Fact]) -> dict[str, Fact | None]:
+    """For each fact, by its id, the first later one that denies it."""
+    found: dict[str, Fact | None] = {}
+    of_value: dict[str, list[Fact]] = {}  # later ones of the same value, the nearest last
+    stated: list[Fact] = []  # of one value at a time: the nearest later ones of two values, last
+    for fact in reversed(ordered):
+        key = fact.said.split(" ", 1)[0] if fact.arity == "plan" else fact.said
+        of_one_thing = reversed(of_value.setdefault(key, []))
+        denying = [next((later for later in of_one_thing if later.denies(fact)), None)]
+        denying += [next((later for later in reversed(stated) if later.denies(fact)), None)]
+        found[fact.id] = min(
+            (later for later in denying if later),
+            key=lambda later: (later.since, later.id),
+            default=None,
+        )
+        of_value[key].append(fact)
+        if fact.stance and fact.arity == "single":
+            others = [later for later in stated if later.said != fact.said]
+            stated = [*others[-1:], fact]
+    return found
 
 
 def beside_which(
@@ -107,15 +155,15 @@ def beside_which(
     for other in reversed(earlier):
         end = ends[other.id]
         still_held = end is None or end > fact.since
-        more_of_it = other.stance == fact.stance and other.said != fact.said
-        if still_held and more_of_it and not named_in(fact).isdisjoint(named_in(other)):
+        if still_held and other.stance == fact.stance and other.said != fact.said:
             return other
     return None
 
 
-def named_in(fact: Fact) -> frozenset[str]:
+@lru_cache(maxsize=VALUES_KEPT)
+def named_in(value: str) -> frozenset[str]:
     """The words of a value that name something, whatever their form: tea is in green teas."""
-    return frozenset(by_stem(fact.value))
+    return frozenset(by_stem(value))
 
 
 def held_when_said(fact: Fact, known: Iterable[Fact]) -> Fact | None:

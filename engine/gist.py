@@ -7,16 +7,16 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from engine.extraction.prose import sentences, straighten, tidy, word_set, words
-from engine.night.themes import as_written, by_stem, stemmer, word_before
+from engine.extraction.prose import sentences, tidy, word_set, words
+from engine.night.themes import READ, Reading, as_written, by_stem, stem_of, word_before
 from engine.segments import Turn
 
 TERMS = 3  # in a label
 LONG = 240  # characters of a sentence that are told
+SENTENCES = 40  # of one message that are looked at
 ENOUGH = 3  # words that name something make a sentence worth telling
 ARTICLES = word_set("a an the my your his her our their this that these those")
 # What people say to each other while they talk about something.
@@ -68,26 +68,29 @@ def key_terms(texts: Sequence[str], *, spoken_by: Sequence[str] = ()) -> list[st
     A word comes with the one before it where that is mostly the same: knee operation. The names of
     those who talk are what they call each other by, and no topic.
     """
+    readings = [Reading.of(text) for text in texts]
+    called = names_of(spoken_by)
     forms: dict[str, Counter[str]] = {}
     spread: Counter[str] = Counter()
-    for text in texts:
-        for stem, written in topical(text, spoken_by).items():
-            spread[stem] += 1
-            forms.setdefault(stem, Counter()).update(written)
+    for reading in readings:
+        for stem, written in reading.forms.items():
+            if not any(is_small_talk(word.lower(), called) for word in written):
+                spread[stem] += 1
+                forms.setdefault(stem, Counter()).update(written)
     first = {stem: place for place, stem in enumerate(forms)}
-    things = named_as_things(texts)
+    things = named_as_things(readings)
 
     def by_weight(stem: str) -> tuple[float, int]:
         weight = 2.0 if is_name(forms[stem]) else 1.5 if stem in things else 1.0
         return -spread[stem] * weight, first[stem]
 
     chosen = sorted(forms, key=by_weight)[: 2 * TERMS]
-    before = {stem: word_before(texts, stem, max(2, (spread[stem] + 1) // 2)) for stem in chosen}
+    before = {stem: word_before(readings, stem, max(2, (spread[stem] + 1) // 2)) for stem in chosen}
     for stem, word in before.items():
-        root = stemmer().stemWord((word or "").lower())
+        root = stem_of((word or "").lower())
         if root not in forms or spread[root] > 2 * spread[stem]:
             before[stem] = None  # says nothing, or more than a part of this term
-    within = {stemmer().stemWord(word.lower()) for word in before.values() if word}
+    within = {stem_of(word.lower()) for word in before.values() if word}
     terms = [
         f"{before[stem] or ''} {as_written(forms[stem])}".strip()
         for stem in chosen
@@ -96,14 +99,18 @@ def key_terms(texts: Sequence[str], *, spoken_by: Sequence[str] = ()) -> list[st
     return terms[:TERMS]
 
 
-def topical(text: str, spoken_by: Sequence[str]) -> dict[str, list[str]]:
-    """The words of a text that a topic can be named by, under their stems, as they are written."""
-    called = {name.lower() for speaker in spoken_by for name in words(speaker)}
-    return {
-        stem: written
+def topical(text: str, called: set[str]) -> frozenset[str]:
+    """The stems of the words of a text that a topic can be named by."""
+    return frozenset(
+        stem
         for stem, written in by_stem(text).items()
         if not any(is_small_talk(word.lower(), called) for word in written)
-    }
+    )
+
+
+def names_of(spoken_by: Sequence[str]) -> set[str]:
+    """What those who talk are called by, in lower case."""
+    return {name.lower() for speaker in spoken_by for name in words(speaker)}
 
 
 def is_small_talk(word: str, called: set[str]) -> bool:
@@ -111,13 +118,13 @@ def is_small_talk(word: str, called: set[str]) -> bool:
     return word in CHATTY or word[0].isdigit() or any(name.startswith(word) for name in called)
 
 
-def named_as_things(texts: Sequence[str]) -> set[str]:
+def named_as_things(readings: Sequence[Reading]) -> set[str]:
     """The words that come right after an article or the like, as things do."""
     return {
-        stemmer().stemWord(word.lower())
-        for text in texts
-        for one, word in pairwise(words(straighten(text)))
-        if one.lower() in ARTICLES
+        stem
+        for reading in readings
+        for stem, before in reading.before.items()
+        if any(word.lower() in ARTICLES for word in before)
     }
 
 
@@ -131,12 +138,12 @@ def parts(turns: Sequence[Turn]) -> list[Part]:
 
     One of each, so that however many messages are flagged, the rest can be summed up.
     """
-    spoken_by = speakers(turns)
+    called = names_of(speakers(turns))
     told = [
-        (place, turn, sentence, frozenset(topical(sentence, spoken_by)))
+        (place, turn, sentence, topical(sentence, called))
         for place, turn in enumerate(turns)
         if turn.meaning is not None
-        for sentence in sentences(tidy(turn.content))
+        for sentence in sentences(tidy(turn.content[:READ]))[:SENTENCES]
     ]
     if not told:
         return []

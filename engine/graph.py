@@ -11,7 +11,8 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextvars import ContextVar
-from datetime import UTC
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
 
@@ -19,6 +20,7 @@ import numpy as np
 from neo4j import (
     AsyncDriver,
     AsyncGraphDatabase,
+    AsyncResult,
     AsyncSession,
     AsyncTransaction,
     Bookmarks,
@@ -26,14 +28,23 @@ from neo4j import (
     Query,
     Record,
 )
+from neo4j._codec.hydration.bolt.v2 import temporal as driver_times
+from neo4j._codec.packstream import Structure
 from neo4j.exceptions import AuthError, ClientError, ConstraintError, DriverError, Neo4jError
 from neo4j.graph import Entity
 from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
-from prometheus_client import Histogram
+from prometheus_client import Counter, Histogram
 
 import cypher
-from engine.errors import Conflict, GraphUnavailable, Invalid
+from engine.errors import (
+    Conflict,
+    EngineError,
+    GraphTooSlow,
+    GraphUnavailable,
+    Invalid,
+    StatementFailed,
+)
 from engine.settings import Settings
 
 Row = dict[str, Any]
@@ -55,6 +66,12 @@ STATEMENT_SECONDS = Histogram(
     "How long a named statement took, retries included.",
     ["statement", "outcome"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60),
+)
+
+FAILED_TRIES = Counter(
+    "pentimento_failed_tries_total",
+    "Tries of a statement that Neo4j failed, by its code, and whether another one followed.",
+    ["statement", "code", "outcome"],
 )
 
 _bookmarks: ContextVar[set[str] | None] = ContextVar("bookmarks", default=None)
@@ -112,7 +129,9 @@ class Graph:
             telemetry_disabled=True,
             user_agent="pentimento",
         )
-        return cls(driver, database=settings.neo4j_database, patience=settings.neo4j_patience)
+        opened = cls(driver, database=settings.neo4j_database, patience=settings.neo4j_patience)
+        opened._limit = settings.answer_seconds
+        return opened
 
     def with_limit(self, seconds: float) -> Self:
         """The same door for long statements: one may take this long, tries included."""
@@ -158,18 +177,20 @@ class Graph:
 
         return await self._try(name, "WRITE", inside)
 
-    @contextlib.asynccontextmanager
-    async def rehearsal(self) -> AsyncIterator["Graph"]:
-        """A graph to which everything can be done, and where none of it will have happened.
+    async def rehearse(self, work: Callable[["Graph"], Awaitable[T]]) -> T:
+        """Run `work` on a graph to which everything can be done, and undo all of it.
 
-        One transaction, undone at the end. Vector indexes do not show what it has changed.
+        One transaction, rolled back at the end, in the limits of any other, and tried again.
+        Vector indexes do not show what it has changed.
         """
-        async with (
-            self._driver.session(database=self._database, bookmark_manager=self._seen) as session,
-            await session.begin_transaction(timeout=self._limit) as transaction,
-        ):
-            yield Rehearsal(self, transaction)
-            await transaction.rollback()
+
+        async def inside(session: AsyncSession) -> T:
+            async with await session.begin_transaction(timeout=self._limit) as transaction:
+                done = await work(Rehearsal(self, transaction))
+                await transaction.rollback()
+            return done
+
+        return await self._try("rehearsal", "WRITE", inside)
 
     async def write_batches(
         self, name: str, /, rows: Sequence[Any], *, size: int = BATCH, **parameters: Any
@@ -188,7 +209,7 @@ class Graph:
 
         async def work(session: AsyncSession) -> list[Row]:
             result = await session.run(query, stored)
-            return [as_row(record) async for record in result]
+            return await rows_of(result)
 
         return await self._try(name, access, work)
 
@@ -199,16 +220,18 @@ class Graph:
         outcome = "error"
         try:
             async with asyncio.timeout(min(self._limit, left)):
-                answer = await self._try_again(access, work)
+                answer = await self._try_again(name, access, work)
             outcome = "ok"
             return answer
         except TimeoutError as error:
-            raise GraphUnavailable("it did not answer in time") from error
+            raise GraphTooSlow from error
         finally:
             STATEMENT_SECONDS.labels(name, outcome).observe(time.perf_counter() - started)
 
-    async def _try_again(self, access: str, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
-        give_up_at = time.monotonic() + self._patience
+    async def _try_again(
+        self, name: str, access: str, work: Callable[[AsyncSession], Awaitable[T]]
+    ) -> T:
+        started = time.monotonic()
         delay = FIRST_DELAY
         chain = _bookmarks.get()
         while True:
@@ -225,14 +248,22 @@ class Graph:
                         chain.update((await session.last_bookmarks()).raw_values)
                     return answer
             except (DriverError, Neo4jError) as error:
-                if not error.is_retryable() or time.monotonic() + delay > give_up_at:
-                    raise refusal(error) from error
+                # A Neo4j that answers is tried until time is up: a deadlock passes, and whoever
+                # asks has waited already. Only one that is away is given up sooner.
+                patience = self._limit if isinstance(error, Neo4jError) else self._patience
+                over = not error.is_retryable() or time.monotonic() + delay > started + patience
+                code = getattr(error, "code", None) or type(error).__name__
+                FAILED_TRIES.labels(name, code, "given up" if over else "tried again").inc()
+                if over:
+                    refused = refusal(error)
+                    # Neo4j's message may quote what people wrote, and a mistake of ours is logged.
+                    raise refused from None if isinstance(refused, StatementFailed) else error
             await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311
             delay = min(delay * 2, LONGEST_DELAY)
 
 
 class Rehearsal(Graph):
-    """A graph inside one open transaction; see `Graph.rehearsal`."""
+    """A graph inside one open transaction; see `Graph.rehearse`, which judges its errors."""
 
     def __init__(self, graph: Graph, transaction: AsyncTransaction) -> None:
         super().__init__(graph._driver, database=graph._database, patience=graph._patience)
@@ -240,10 +271,7 @@ class Rehearsal(Graph):
         self._write = writer(transaction)
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
-        try:
-            return await self._write(name, **parameters)
-        except (DriverError, Neo4jError) as error:
-            raise refusal(error) from error
+        return await self._write(name, **parameters)
 
     async def write_with(
         self, work: Callable[[Write], Awaitable[T]], *, name: str = "transaction"
@@ -254,22 +282,47 @@ class Rehearsal(Graph):
 def writer(transaction: AsyncTransaction) -> Write:
     async def write(name: str, /, **parameters: Any) -> list[Row]:
         result = await transaction.run(cypher.statement(name), as_stored(parameters))
-        return [as_row(record) async for record in result]
+        return await rows_of(result)
 
     return write
 
 
-def refusal(error: DriverError | Neo4jError) -> Exception:
-    """What a driver's error means to a caller; a mistake of ours stays what it is."""
-    is_there = isinstance(error, ClientError) and "AlreadyExists" in (error.code or "")
+async def rows_of(result: AsyncResult) -> list[Row]:
+    """All rows of an answer. Between them others have their turn: the driver itself never waits
+    while it has rows at hand."""
+    rows: list[Row] = []
+    async for record in result:
+        rows.append(as_row(record))
+        if len(rows) % 100 == 0:
+            await asyncio.sleep(0)
+    return rows
+
+
+# Of Neo4j's own errors, those that follow from the statement and its parameters, such as a value
+# that is too long for an index: the same call would fail the same way for ever.
+OURS = ("Neo.DatabaseError.Statement.", "Neo.DatabaseError.Schema.")
+PANICKED = "Neo.DatabaseError.Transaction.TransactionStartFailed"
+
+
+def refusal(error: DriverError | Neo4jError) -> EngineError:
+    """What a driver's error means to a caller: a conflict, unavailability, or a mistake of ours.
+
+    Neo4j's own message is left out: it may quote what people wrote.
+    """
+    code = getattr(error, "code", None) or ""
+    is_there = isinstance(error, ClientError) and "AlreadyExists" in code
     if isinstance(error, ConstraintError) or is_there:
         return Conflict("Something with this identity exists already.")
     if isinstance(error, AuthError):
         return GraphUnavailable("it refused the user name or password")
-    if isinstance(error, ClientError) and "Bookmark" in (error.code or ""):
+    if isinstance(error, ClientError) and "Bookmark" in code:
         return Invalid("The bookmark is not one this graph gave out.")
-    if isinstance(error, ClientError) and "Timed" not in (error.code or ""):
-        return error
+    if isinstance(error, ClientError):
+        return GraphTooSlow() if "Timed" in code else StatementFailed(code)
+    if code.startswith(OURS):
+        return StatementFailed(code)
+    if code == PANICKED:
+        return GraphUnavailable("it met a critical error; `pentimento doctor` says what to do")
     return GraphUnavailable(type(error).__name__)
 
 
@@ -289,16 +342,45 @@ def as_row(record: Record) -> Row:
     return {key: as_native(record[key]) for key in record.keys()}  # noqa: SIM118  # no dict
 
 
-PLAIN = {str, int, float, bool, bytes, type(None)}  # most of what is ever read
+PLAIN = {str, int, float, bool, bytes, type(None), datetime}  # most of what is ever read
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # of what Neo4j counts seconds from
+EPOCH_UTC = EPOCH.replace(tzinfo=UTC)
+IN_PYTHON = range(-62_135_596_800, 253_402_300_800)  # seconds from the year 1 to the year 9999
+read_time: Callable[..., Any] = driver_times.hydrate_datetime
+write_time: Callable[[Any], Structure] = driver_times.dehydrate_datetime
+
+
+def as_datetime(seconds: int, nanoseconds: int, zone: int | str | None = None) -> Any:
+    """A time of Neo4j as Python's own, in UTC when it has a zone.
+
+    The driver takes forty times as long, by way of a type of its own: a page of messages held the
+    event loop for 0.1 s. A time that Python cannot hold stays the driver's.
+    """
+    if seconds not in IN_PYTHON:
+        return read_time(seconds, nanoseconds, zone)
+    since = timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+    return (EPOCH if zone is None else EPOCH_UTC) + since
+
+
+def from_datetime(value: Any) -> Structure:
+    """A time as Neo4j takes it; those in UTC, which are nearly all, without the driver's detour."""
+    if type(value) is not datetime or value.tzinfo is not UTC:
+        return write_time(value)
+    since = value - EPOCH_UTC
+    return Structure(b"I", since.days * 86_400 + since.seconds, since.microseconds * 1000, 0)
+
+
+# Looked up by the driver whenever it opens a connection.
+driver_times.hydrate_datetime = as_datetime
+driver_times.dehydrate_datetime = from_datetime
 
 
 def as_native(value: Any) -> Any:
-    """A value as Python knows it; the only place where Neo4j's times are converted."""
+    """A value as Python knows it."""
     if type(value) in PLAIN:
         return value
     if isinstance(value, DateTime):
         told = value.to_native()
-        # The driver names the zone, and sent back a named UTC equals no time that was stored as Z.
         return told.astimezone(UTC) if told.tzinfo else told
     if isinstance(value, Date | Time):
         return value.to_native()
@@ -313,6 +395,34 @@ def as_native(value: Any) -> Any:
         plain = PLAIN.issuperset(map(type, value))
         return value if plain else [as_native(item) for item in value]
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """How the store of a database is, as far as Neo4j says."""
+
+    answers: bool  # Neo4j itself
+    is_open: bool = False  # the database serves statements
+    message: str = ""  # what it met
+    failed_indexes: tuple[str, ...] = ()
+
+
+def look_at_store(uri: str, user: str, password: str, database: str) -> Store:
+    """Look at a database from beside it: also when it has met a critical error or does not open."""
+    options: dict[str, Any] = {"connection_timeout": 5.0, "max_transaction_retry_time": 0}
+    try:
+        with GraphDatabase.driver(uri, auth=(user, password), **options) as driver:
+            with driver.session(database="system") as session:
+                shown = session.run(cypher.statement("setup/show_database"), name=database)
+                record = shown.single()
+            try:
+                with driver.session(database=database) as session:
+                    failed = session.run(cypher.statement("setup/list_failed_indexes")).value()
+            except (DriverError, Neo4jError):
+                return Store(True, message=record["message"] if record else "it is not there")
+            return Store(True, True, failed_indexes=tuple(failed))
+    except (DriverError, Neo4jError) as error:
+        return Store(False, message=type(error).__name__)
 
 
 def set_first_password(uri: str, user: str, password: str) -> bool:

@@ -22,6 +22,13 @@ def night_of(now: datetime, time_zone: str, consolidate_at: str) -> date:
     return local.date() if came_today else local.date() - timedelta(days=1)
 
 
+def same_night(night: datetime, time_zone: str, consolidate_at: str) -> datetime:
+    """The night of the same day, in UTC, when it comes at another hour."""
+    day = night.astimezone(ZoneInfo(time_zone)).date()
+    local = datetime.combine(day, time.fromisoformat(consolidate_at), ZoneInfo(time_zone))
+    return local.astimezone(UTC)
+
+
 def next_night(now: datetime, time_zone: str, consolidate_at: str) -> datetime:
     """When the next night comes, in UTC."""
     day = night_of(now, time_zone, consolidate_at) + timedelta(days=1)

@@ -94,7 +94,7 @@ async def come_to_mind(graph: Graph, tenant_id: str, persona_id: str, seed: int)
     """Now and then, something that faded long ago."""
     policy = await read_policy(graph, tenant_id, persona_id)
     chance = Random(f"{seed} {persona_id}")  # noqa: S311  # nothing to guess
-    if chance.random() >= policy.figures.involuntary_rate:
+    if chance.random() >= policy.figures.involuntary_recall_rate:
         return []
     found = await graph.read(
         "hydrate/find_faded",

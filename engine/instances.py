@@ -3,25 +3,33 @@
 from dataclasses import replace
 from datetime import datetime
 
+from engine.audit import OPERATOR, audit_record
 from engine.errors import IdTaken, InstanceNotFound, MemberNotFound, NotFound
 from engine.graph import Graph, Row
 from engine.models import Caller, Instance, Member, MemberRole, Page
 from engine.paging import after, page
 
 
-async def add_instance(graph: Graph, tenant_id: str, instance: Instance) -> Instance:
+async def add_instance(
+    graph: Graph, tenant_id: str, instance: Instance, *, by: str = OPERATOR
+) -> Instance:
     """Make an instance. Asking again with the same id and content finds the first."""
-    found = await graph.write(
+
+    def as_made(rows: list[Row]) -> Instance:
+        if not rows:
+            raise NotFound(f"No tenant {tenant_id!r}.")
+        stored = Instance(**rows[0]["instance"])
+        if stored != replace(instance, created_at=stored.created_at):
+            raise IdTaken("instance", instance.id)
+        return stored
+
+    return await graph.write_if(
+        as_made,
         "instances/add_instance",
         tenant_id=tenant_id,
         instance={"id": instance.id, "name": instance.name, "created_at": instance.created_at},
+        event=audit_record("instance_added", by=by, now=instance.created_at),
     )
-    if not found:
-        raise NotFound(f"No tenant {tenant_id!r}.")
-    stored = Instance(**found[0]["instance"])
-    if stored != replace(instance, created_at=stored.created_at):
-        raise IdTaken("instance", instance.id)
-    return stored
 
 
 async def get_instance(graph: Graph, caller: Caller, instance_id: str) -> Instance:
@@ -29,7 +37,7 @@ async def get_instance(graph: Graph, caller: Caller, instance_id: str) -> Instan
         "instances/get_instance",
         tenant_id=caller.tenant_id,
         instance_id=instance_id,
-        user_id=caller.sees_as,
+        **caller.visibility,
     )
     if not found:
         raise InstanceNotFound(instance_id)
@@ -42,7 +50,7 @@ async def list_instances(
     rows = await graph.read(
         "instances/list_instances",
         tenant_id=caller.tenant_id,
-        user_id=caller.sees_as,
+        **caller.visibility,
         after=after(cursor),
         limit=limit + 1,
     )
@@ -51,7 +59,14 @@ async def list_instances(
 
 
 async def put_member(
-    graph: Graph, tenant_id: str, instance_id: str, user_id: str, *, role: MemberRole, now: datetime
+    graph: Graph,
+    tenant_id: str,
+    instance_id: str,
+    user_id: str,
+    *,
+    role: MemberRole,
+    now: datetime,
+    by: str = OPERATOR,
 ) -> Member:
     """Let a user into an instance, or change what they are there."""
     found = await graph.write(
@@ -61,15 +76,28 @@ async def put_member(
         user_id=user_id,
         role=role.value,
         since=now,
+        event=audit_record("member_put", by=by, now=now),
     )
     if not found:
         raise InstanceNotFound(instance_id)
     return as_member(found[0])
 
 
-async def remove_member(graph: Graph, tenant_id: str, instance_id: str, user_id: str) -> None:
+async def remove_member(
+    graph: Graph,
+    tenant_id: str,
+    instance_id: str,
+    user_id: str,
+    *,
+    by: str = OPERATOR,
+    now: datetime | None = None,
+) -> None:
     (answer,) = await graph.write(
-        "instances/remove_member", tenant_id=tenant_id, instance_id=instance_id, user_id=user_id
+        "instances/remove_member",
+        tenant_id=tenant_id,
+        instance_id=instance_id,
+        user_id=user_id,
+        event=audit_record("member_removed", by=by, now=now),
     )
     if not answer["removed"]:
         raise MemberNotFound(instance_id, user_id)

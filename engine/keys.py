@@ -1,5 +1,8 @@
 """API keys: made, checked, rotated, revoked. A key's text is shown once and never stored.
 
+What else a caller may show is checked here too: user tokens (`engine.tokens`) and JWTs of the
+tenant's identity provider (`engine.identity`).
+
 A key reads `pmt_<id>_<secret>`. The secret has 256 random bits, so one SHA-256 is enough: there is
 nothing to guess, and a slow hash would only slow down every call.
 """
@@ -8,17 +11,21 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from cachetools import TTLCache
 
-from engine.errors import KeyNotFound, LastAdminKey, NotFound, Unauthenticated
+from engine.audit import OPERATOR, audit_record
+from engine.errors import Invalid, KeyNotFound, LastAdminKey, NotFound, Unauthenticated
 from engine.graph import Graph, Row
+from engine.identity import JwtVerifier
 from engine.models import ApiKey, Caller, IssuedKey, Page, Role
 from engine.paging import after, page
 
 PREFIX = "pmt"
+TOKEN_PREFIX = "pmu"  # noqa: S105  # the public part of a token
 MOST_CACHED = 10_000
 
 
@@ -30,8 +37,11 @@ async def issue_key(
     role: Role,
     now: datetime,
     expires_at: datetime | None = None,
+    by: str = OPERATOR,
 ) -> IssuedKey:
     """Make a key for a tenant. The text in the answer cannot be had again."""
+    if role is Role.USER:
+        raise Invalid("No key has the role 'user': a person has a token or a JWT.")
     key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     key = {
         "id": key_id,
@@ -41,7 +51,8 @@ async def issue_key(
         "created_at": now,
         "expires_at": expires_at,
     }
-    found = await graph.write("keys/add_key", tenant_id=tenant_id, key=key)
+    event = audit_record("key_issued", by=by, now=now)
+    found = await graph.write("keys/add_key", tenant_id=tenant_id, key=key, event=event)
     if not found:
         raise NotFound(f"No tenant {tenant_id!r}.")
     return IssuedKey(as_key(found[0]), text_of(key_id, secret))
@@ -57,7 +68,13 @@ async def list_keys(
 
 
 async def rotate_key(
-    graph: Graph, tenant_id: str, key_id: str, *, now: datetime, grace: timedelta
+    graph: Graph,
+    tenant_id: str,
+    key_id: str,
+    *,
+    now: datetime,
+    grace: timedelta,
+    by: str = OPERATOR,
 ) -> IssuedKey:
     """Give a key a new secret; the old one stays good for `grace`, so that callers can change."""
     secret = secrets.token_urlsafe(32)
@@ -67,55 +84,131 @@ async def rotate_key(
         key_id=key_id,
         hash=hashed(secret),
         previous_until=now + grace,
+        event=audit_record("key_rotated", by=by, now=now),
     )
     if not found:
         raise KeyNotFound(key_id)
     return IssuedKey(as_key(found[0]), text_of(key_id, secret))
 
 
-async def revoke_key(graph: Graph, tenant_id: str, key_id: str, *, now: datetime) -> None:
+async def revoke_key(
+    graph: Graph, tenant_id: str, key_id: str, *, now: datetime, by: str = OPERATOR
+) -> None:
     """End a key for good. A tenant keeps at least one admin key that works."""
-    found = await graph.write("keys/revoke_key", tenant_id=tenant_id, key_id=key_id, revoked_at=now)
-    if not found:
-        raise KeyNotFound(key_id)
-    if found[0]["is_last"]:
-        raise LastAdminKey
+
+    def judge(rows: list[Row]) -> None:
+        if not rows:
+            raise KeyNotFound(key_id)
+        if rows[0]["is_last"]:
+            raise LastAdminKey
+
+    await graph.write_if(
+        judge,
+        "keys/revoke_key",
+        tenant_id=tenant_id,
+        key_id=key_id,
+        revoked_at=now,
+        event=audit_record("key_revoked", by=by, now=now),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A caller that was checked, and when what they showed ends."""
+
+    caller: Caller
+    until: datetime | None
 
 
 class KeyRing:
-    """Checks the keys that callers show, and remembers a good one for a few seconds.
+    """Checks the keys, tokens and JWTs that callers show, and remembers good ones for some seconds.
 
     Without that every call would cost a second round trip. What is remembered is the hash of the
-    key's whole text, and only for good keys, so a new one works at once.
+    whole text, and only of what is good, so a new key works at once.
     """
 
     def __init__(
-        self, graph: Graph, *, seconds: float, timer: Callable[[], float] = monotonic
+        self,
+        graph: Graph,
+        *,
+        seconds: float,
+        jwts: JwtVerifier | None = None,
+        timer: Callable[[], float] = monotonic,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._graph = graph
-        self._good: TTLCache[str, Caller] = TTLCache(MOST_CACHED, ttl=seconds, timer=timer)
+        self._jwts = jwts
+        self._clock = clock
+        self._good: TTLCache[str, Known] = TTLCache(MOST_CACHED, ttl=seconds, timer=timer)
 
-    async def caller(self, text: str) -> Caller:
-        """Whose key this is, or a refusal that does not say what was wrong with it."""
-        known = self._good.get(hashed(text))
-        if known:
-            return known
+    async def caller(self, text: str, *, tenant_id: str | None = None) -> Caller:
+        """Who shows this, or a refusal that does not say what was wrong with it.
+
+        `tenant_id` is what the caller says their tenant is; it matters for JWTs alone, whose
+        issuer may be trusted by several tenants.
+        """
+        now = self._clock()
         prefix, _, rest = text.partition("_")
-        key_id, _, secret = rest.partition("_")
-        if prefix != PREFIX or not key_id or not secret:
-            raise Unauthenticated
+        is_jwt = prefix not in (PREFIX, TOKEN_PREFIX)
+        remembered = hashed(f"{tenant_id}\n{text}" if is_jwt else text)
+        known = self._good.get(remembered)
+        if known is None or (known.until and known.until <= now):
+            if is_jwt:
+                known = await self._by_jwt(text, tenant_id, now)
+            else:
+                public, _, secret = rest.partition("_")
+                if not public or not secret:
+                    raise Unauthenticated
+                find = self._by_key if prefix == PREFIX else self._by_token
+                known = await find(public, hashed(secret), now)
+            self._good[remembered] = known
+        return known.caller
+
+    async def _by_key(self, key_id: str, offered: str, now: datetime) -> Known:
         found = await self._graph.read("keys/find_key", key_id=key_id)
-        now = datetime.now(UTC)
-        if not found or not is_good(found[0], hashed(secret), now):
+        if not found or not is_good(found[0], offered, now):
             raise Unauthenticated
-        caller = Caller(found[0]["tenant_id"], key_id, Role(found[0]["role"]))
-        self._good[hashed(text)] = caller
-        return caller
+        (key,) = found
+        if key["role"] == Role.USER:  # made before people had tokens
+            raise Unauthenticated
+        return Known(Caller(key["tenant_id"], key_id, Role(key["role"])), key["expires_at"])
+
+    async def _by_token(self, token_id: str, offered: str, now: datetime) -> Known:
+        found = await self._graph.read("tokens/find_token", token_id=token_id)
+        if not found or not hmac.compare_digest(found[0]["hash"], offered):
+            raise Unauthenticated
+        (token,) = found
+        until = min(filter(None, (token["expires_at"], token["key_expires_at"])))
+        if token["key_revoked_at"] or until <= now:
+            raise Unauthenticated
+        narrowed = token["instance_ids"]
+        caller = Caller(
+            token["tenant_id"],
+            token["key_id"],
+            Role.USER,
+            token["user_id"],
+            None if narrowed is None else tuple(narrowed),
+        )
+        return Known(caller, until)
+
+    async def _by_jwt(self, text: str, tenant_id: str | None, now: datetime) -> Known:
+        if self._jwts is None:
+            raise Unauthenticated
+        return Known(*await self._jwts.verify(text, tenant_id, now))
 
     def forget(self, key_id: str) -> None:
-        """Look at this key again at its next use: it was rotated or revoked."""
-        for remembered, caller in list(self._good.items()):
-            if caller.key_id == key_id:
+        """Look at this key, and the tokens it issued, again at their next use."""
+        self._drop(lambda caller: caller.key_id == key_id)
+
+    def forget_provider(self, tenant_id: str) -> None:
+        """Look at the tenant's JWTs again at their next use: whom it trusts was changed."""
+        if self._jwts:
+            self._jwts.forget(tenant_id)
+        self._drop(lambda caller: caller.tenant_id == tenant_id and caller.role is Role.USER)
+
+    def _drop(self, matches: Callable[[Caller], bool]) -> None:
+        for remembered, known in list(self._good.items()):
+            if matches(known.caller):
                 self._good.pop(remembered, None)
 
 

@@ -22,7 +22,10 @@ def id_from(*sources: str) -> str:
 
 
 class Role(StrEnum):
-    """What a key may do. A runtime speaks for personas, a user for a person, an analyst reads."""
+    """What a caller may do. A runtime speaks for personas, an analyst reads, an admin sets up.
+
+    Those come with API keys. A user is a person, proven by a token or a JWT; no key has that role.
+    """
 
     RUNTIME = "runtime"
     USER = "user"
@@ -48,12 +51,13 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking: always one tenant, through one key, perhaps for one user."""
+    """Who is asking: always one tenant, by a key, a token or a JWT, and for which user, if any."""
 
     tenant_id: str
-    key_id: str
+    key_id: str  # of a token the key that issued it; of a JWT `jwt`
     role: Role
     user_id: str | None = None
+    instance_ids: tuple[str, ...] | None = None  # a token may be narrowed to some instances
 
     @property
     def acts_as(self) -> str:
@@ -63,7 +67,23 @@ class Caller:
     @property
     def sees_as(self) -> str | None:
         """The user whose memberships limit what this caller sees; None for the whole tenant."""
-        return self.user_id if self.role is Role.USER else None
+        return self.user_id
+
+    @property
+    def visibility(self) -> dict[str, Any]:
+        """Parameters of statements that show only what this caller may see."""
+        narrowed = None if self.instance_ids is None else list(self.instance_ids)
+        return {"user_id": self.sees_as, "instance_ids": narrowed}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What is left of a caller's limit, as the headers of an answer tell it."""
+
+    policy: str
+    limit: int
+    remaining: int
+    seconds: int  # until the limit is whole again
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +113,28 @@ class IssuedKey:
 
     key: ApiKey
     api_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """A person's way in for a short time, at the one moment its text can be read."""
+
+    token: str
+    user_id: str
+    expires_at: datetime
+    instance_ids: list[str] | None  # null: every instance the user is a member of
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityProvider:
+    """Whose JWTs a tenant accepts, and the public keys they are checked with."""
+
+    issuer: str
+    audience: str
+    algorithms: list[str]
+    jwks_url: str | None
+    public_keys: list[str]  # PEM
+    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,18 +248,46 @@ class Acknowledgment:
     made_at: datetime
 
 
+class LinkType(StrEnum):
+    """How one memory stands to another."""
+
+    RELATED = "RELATED"
+    ENABLES = "ENABLES"
+    VALIDATES = "VALIDATES"
+    CONTRADICTS = "CONTRADICTS"
+    EXTENDS = "EXTENDS"
+    PRECEDES = "PRECEDES"
+    CAUSALLY_LINKED = "CAUSALLY_LINKED"
+
+
 @dataclass(frozen=True, slots=True)
-class Flagged:
+class LinkKey:
+    """What a link is known by: there is one of a type between two memories in one direction."""
+
+    from_id: str
+    to_id: str
+    type: LinkType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """What an act of forgetting changes, or would change, by id and by number."""
+
+    candidate_ids: list[str]
+    memory_ids: list[str]
+    links: list[LinkKey]
+    checkpoint_ids: list[str]
+    counts: dict[str, int]  # of each of the four
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flagged(Touched):
     """What a flag, or taking one back, came to."""
 
     conversation_id: str
     range_id: str | None
-    records: dict[str, Deprioritization]  # by message
+    records: dict[str, Deprioritization]  # by message, as the caller may see them
     changed: list[str]  # ids of the messages that this call has changed
-    candidate_ids: list[str]  # suppressed, or pending again
-    memory_ids: list[str]  # turned down, or up again
-    checkpoint_ids: list[str]  # summed up anew
-    links: int  # how many went with them
     acknowledgment: Acknowledgment | None = None
 
 
@@ -301,18 +371,6 @@ class MemoryState(StrEnum):
 
     ACTIVE = "active"
     ARCHIVED = "archived"
-
-
-class LinkType(StrEnum):
-    """How one memory stands to another."""
-
-    RELATED = "RELATED"
-    ENABLES = "ENABLES"
-    VALIDATES = "VALIDATES"
-    CONTRADICTS = "CONTRADICTS"
-    EXTENDS = "EXTENDS"
-    PRECEDES = "PRECEDES"
-    CAUSALLY_LINKED = "CAUSALLY_LINKED"
 
 
 @dataclass(frozen=True, slots=True)

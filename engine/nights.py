@@ -8,20 +8,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import structlog
+
 from engine.errors import EngineError, NightUnderWay, PersonaNotFound
 from engine.graph import Graph, Row
 from engine.hours import next_night, night_of
 from engine.models import Persona, new_id
 from engine.night.capture import capture
+from engine.night.checkpoints import checkpoints
 from engine.night.distil import distil
 from engine.night.fade import archive, decay, prune, reckon, strengthen
 from engine.night.integrate import integrate
-from engine.night.ledger import Change, Run, changes_of, get_run
+from engine.night.ledger import Change, Run, changes_of, fold_ledger, get_run
 from engine.night.link import link
-from engine.night.steps import LEASE, RunInHand
+from engine.night.steps import INDIGESTIBLE, LEASE, RunInHand, can_go_on
 from engine.night.undo import undo_run
 from engine.personas import get_persona
 from engine.policy import read_policy
+
+log = structlog.get_logger("nights")
 
 STEP_SECONDS = 120.0  # one step may take this long; its statements touch thousands of nodes
 REHEARSAL_SECONDS = 300.0
@@ -37,7 +42,7 @@ class Stage:
     run: Callable[[RunInHand], Awaitable[dict[str, int]]]
 
 
-# In the order of the night. The ladder goes before archiving, shapes and checkpoints after it.
+# In the order of the night. The ladder goes before archiving, shapes between it and checkpoints.
 NIGHT = (
     Stage("integrate", integrate),
     Stage("link", link),
@@ -47,6 +52,7 @@ NIGHT = (
     Stage("prune", prune),
     Stage("decay", decay),
     Stage("archive", archive),
+    Stage("checkpoints", checkpoints),
 )
 # Between two nights, what is due to fade fades within the hour.
 HOUR = tuple(stage for stage in NIGHT if stage.name in ("prune", "decay", "archive"))
@@ -58,33 +64,25 @@ async def run_night(
     persona_id: str,
     *,
     now: datetime,
-    consolidate_at: str,
-    window: timedelta,
     started_by: str,
     stages: tuple[Stage, ...] = NIGHT,
 ) -> Run:
     """Run the newest night that has come for this persona. One that is over is not run again."""
     persona = await get_persona(graph, tenant_id, persona_id)
+    hour = (await read_policy(graph, tenant_id, persona_id)).figures.consolidate_at
     night = {
         "kind": "night",
-        "period": night_of(now, persona.time_zone, consolidate_at).isoformat(),
+        "period": night_of(now, persona.time_zone, hour).isoformat(),
         "as_of": now,
         "started_by": started_by,
     }
-    due = next_night(now, persona.time_zone, consolidate_at)
-    return await run_through(graph, tenant_id, persona, night, stages, window, due)
+    return await run_through(graph, tenant_id, persona, night, {"night": stages, "hour": HOUR})
 
 
 async def fade_hour(
-    graph: Graph,
-    tenant_id: str,
-    persona_id: str,
-    *,
-    now: datetime,
-    window: timedelta,
-    started_by: str,
+    graph: Graph, tenant_id: str, persona_id: str, *, now: datetime, started_by: str
 ) -> Run:
-    """Let fade what is due to, once an hour."""
+    """Let fade what is due to, once an hour. A night that was left open is gone on with first."""
     persona = await get_persona(graph, tenant_id, persona_id)
     hour = {
         "kind": "hour",
@@ -92,7 +90,7 @@ async def fade_hour(
         "as_of": now,
         "started_by": started_by,
     }
-    return await run_through(graph, tenant_id, persona, hour, HOUR, window, None)
+    return await run_through(graph, tenant_id, persona, hour, {"night": NIGHT, "hour": HOUR})
 
 
 async def rehearse_night(
@@ -101,26 +99,20 @@ async def rehearse_night(
     persona_id: str,
     *,
     now: datetime,
-    consolidate_at: str,
-    window: timedelta,
     stages: tuple[Stage, ...] = NIGHT,
 ) -> tuple[Run, list[Change]]:
     """What a night would do, exactly: it is run, told, and has never happened."""
-    async with graph.with_limit(REHEARSAL_SECONDS).rehearsal() as rehearsal:
+
+    async def whole_night(rehearsal: Graph) -> tuple[Run, list[Change]]:
         run = await run_night(
-            rehearsal,
-            tenant_id,
-            persona_id,
-            now=now,
-            consolidate_at=consolidate_at,
-            window=window,
-            started_by="rehearsal",
-            stages=stages,
+            rehearsal, tenant_id, persona_id, now=now, started_by="rehearsal", stages=stages
         )
         rows = await rehearsal.read(
             "runs/list_steps", tenant_id=tenant_id, run_id=run.id, after=0, limit=1_000_000
         )
-        changes = [change for row in rows for change in changes_of(row["step"])]
+        return run, [change for row in rows for change in changes_of(row["step"])]
+
+    run, changes = await graph.with_limit(REHEARSAL_SECONDS).rehearse(whole_night)
     return (run if run.state == "done_before" else replace(run, state="planned")), changes
 
 
@@ -129,11 +121,12 @@ async def run_through(
     tenant_id: str,
     persona: Persona,
     wanted: Row,
-    stages: tuple[Stage, ...],
-    window: timedelta,
-    next_night_at: datetime | None,
+    stages: dict[str, tuple[Stage, ...]],
 ) -> Run:
-    """Open a run, or go on with the one that was left open, and then open this one."""
+    """Open a run, or go on with the one that was left open, and then open this one.
+
+    A run goes through the stages of its own kind, whatever the job that goes on with it.
+    """
     patient = graph.with_limit(STEP_SECONDS)
     while True:
         worker = new_id()
@@ -158,6 +151,7 @@ async def run_through(
             continue
         if run["state"] != "open":
             return replace(await get_run(graph, tenant_id, run["id"]), state="done_before")
+        policy = await read_policy(patient, tenant_id, persona.id)
         in_hand = RunInHand(
             graph=patient,
             tenant_id=tenant_id,
@@ -166,16 +160,16 @@ async def run_through(
             worker=worker,
             as_of=run["as_of"],
             slept_at=begun["slept_at"],
-            reckon=begun["reckon"],
-            policy=await read_policy(patient, tenant_id, persona.id),
-            window=window,
+            policy_version=begun["policy_version"],
+            reckoned_version=begun["reckoned_version"],
+            policy=policy,
+            window=timedelta(hours=policy.figures.editing_window_hours),
         )
-        left = [
-            stage
-            for stage in (HOUR if run["kind"] == "hour" else stages)
-            if stage.name not in run["stages"]
-        ]
-        await go_through(in_hand, left, next_night_at if run["kind"] == "night" else None)
+        left = [stage for stage in stages[run["kind"]] if stage.name not in run["stages"]]
+        hour = policy.figures.consolidate_at
+        is_night = run["kind"] == "night"
+        due = next_night(wanted["as_of"], persona.time_zone, hour) if is_night else None
+        await go_through(in_hand, left, due)
         if run["period"] == wanted["period"]:
             return await get_run(graph, tenant_id, run["id"])
 
@@ -184,7 +178,7 @@ async def go_through(run: RunInHand, stages: list[Stage], next_night_at: datetim
     try:
         for stage in stages:
             started = time.perf_counter()
-            could_not = await stage.run(run)
+            could_not = await attempt(stage, run)
             told = {
                 "stage": stage.name,
                 "seconds": round(time.perf_counter() - started, 4),
@@ -214,6 +208,19 @@ async def go_through(run: RunInHand, stages: list[Stage], next_night_at: datetim
         raise
     if not finished:  # it took longer than the lease, and another worker has it now
         raise NightUnderWay(run.persona.id)
+    await fold_ledger(run.graph, run.tenant_id, run.persona.id, run.policy, now=run.as_of)
+
+
+async def attempt(stage: Stage, run: RunInHand) -> dict[str, int]:
+    """Run a stage. One that fails for its own reasons leaves what is left to the next run."""
+    try:
+        return await stage.run(run)
+    except INDIGESTIBLE as error:
+        if not await can_go_on(run, error):
+            raise
+        why = type(error).__name__  # its message may quote what people wrote
+        log.error("stage_stopped", stage=stage.name, persona_id=run.persona.id, why=why)
+        return {f"stopped by {why}": 1}
 
 
 async def claim_nights(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:

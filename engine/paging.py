@@ -1,28 +1,73 @@
-"""Listings by cursor: the last id of a page, made opaque so that nobody builds on what is in it."""
+"""Listings by cursor: where a page stopped, made opaque so that nobody builds on what is in it.
+
+A cursor is what a caller sends back, so each kind of it is read as exactly what it was: an id, a
+place, a number and an id, or a time and an id. Everything else is refused.
+"""
 
 import base64
 import binascii
+import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
+import msgspec
+
+from engine.bounds import CURSOR
 from engine.errors import Invalid
 from engine.models import Page
 
 T = TypeVar("T")
 
+MOST_DIGITS = 18  # of a number that Neo4j can hold
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before everything anybody said
+DIGITS = 15  # of a place in a listing; more than there will ever be, and exact as a number
+
+
+def not_ours() -> Invalid:
+    return Invalid("The cursor is not one that a listing gave out.")
 
 
 def after(cursor: str | None) -> str:
     """The id a page starts after; '' comes before every id."""
     if cursor is None:
         return ""
+    if len(cursor) > CURSOR:
+        raise not_ours()
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
-        raise Invalid("The cursor is not one that a listing gave out.") from error
+        raise not_ours() from error
+
+
+def after_place(cursor: str | None) -> int:
+    """The place that a page of a numbered listing starts after; 0 without a cursor."""
+    place = after(cursor)
+    if not place:
+        return 0
+    if len(place) > DIGITS or not (place.isascii() and place.isdecimal()):
+        raise not_ours()
+    return int(place)
+
+
+def numbered(number: float, id_: str) -> str:
+    """What a listing sorted by a number gives out: ids tell apart what has the same one."""
+    return msgspec.json.encode((number, id_)).decode()
+
+
+def after_number(cursor: str | None) -> tuple[float | None, str]:
+    """The number and the id that a page of a listing by number starts after."""
+    text = after(cursor)
+    if not text:
+        return None, ""
+    try:
+        number, id_ = msgspec.json.decode(text, type=tuple[float, str])
+    except msgspec.DecodeError as error:
+        raise not_ours() from error
+    if not math.isfinite(number):
+        raise not_ours()
+    return number, id_
 
 
 def moment(at: datetime, id_: str) -> str:
@@ -33,11 +78,25 @@ def moment(at: datetime, id_: str) -> str:
 def after_moment(cursor: str | None) -> tuple[datetime, str]:
     """The time and the id that a page of a listing by time starts after."""
     at, _, id_ = after(cursor).partition("|")
+    if not at:
+        return EARLIEST, id_
     try:
-        last = datetime.fromisoformat(at) if at else EARLIEST
-    except ValueError as error:
-        raise Invalid("The cursor is not one that a listing gave out.") from error
-    return last if last.tzinfo else EARLIEST, id_
+        last = datetime.fromisoformat(at)
+        if last.tzinfo is None:
+            raise not_ours()
+        return last.astimezone(UTC), id_
+    except (ValueError, OverflowError) as error:
+        raise not_ours() from error
+
+
+def after_arrival(cursor: str | None) -> tuple[datetime, int]:
+    """The time and the number of arrival that a page of a conversation starts after."""
+    at, number = after_moment(cursor)
+    if not number:
+        return at, 0
+    if not (number.isascii() and number.isdecimal() and len(number) <= MOST_DIGITS):
+        raise Invalid("The cursor is not one that a listing gave out.")
+    return at, int(number)
 
 
 def page(found: Sequence[T], limit: int, id_of: Callable[[T], str]) -> Page[T]:
@@ -45,5 +104,9 @@ def page(found: Sequence[T], limit: int, id_of: Callable[[T], str]) -> Page[T]:
     items = list(found[:limit])
     if len(found) <= limit:
         return Page(items, None)
-    last = id_of(items[-1]).encode()
-    return Page(items, base64.urlsafe_b64encode(last).decode().rstrip("="))
+    return Page(items, as_cursor(id_of(items[-1])))
+
+
+def as_cursor(place: str) -> str:
+    """A cursor that `after` reads again."""
+    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")

@@ -1,22 +1,37 @@
 """Personas: whose memory this is."""
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from engine.audit import OPERATOR, audit_record
 from engine.errors import IdTaken, NotFound, PersonaNotFound
 from engine.graph import Graph, Row
 from engine.hours import checked_time_zone, next_night
 from engine.models import Page, Persona, Tone
 from engine.paging import after, page
+from engine.policy import read_figures, read_policy
 
 
 async def add_persona(
-    graph: Graph, tenant_id: str, persona: Persona, *, consolidate_at: str
+    graph: Graph, tenant_id: str, persona: Persona, *, by: str = OPERATOR
 ) -> Persona:
     """Make a persona. Asking again with the same id and content finds the first."""
     checked_time_zone(persona.time_zone)
-    found = await graph.write(
+    hour = (await read_figures(graph, tenant_id)).consolidate_at
+
+    def as_made(rows: list[Row]) -> Persona:
+        if not rows:
+            raise NotFound(f"No tenant {tenant_id!r}.")
+        stored = as_persona(rows[0])
+        made = replace(persona, created_at=stored.created_at, updated_at=stored.updated_at)
+        if stored != made or rows[0]["copying"]:
+            raise IdTaken("persona", persona.id)
+        return stored
+
+    return await graph.write_if(
+        as_made,
         "personas/add_persona",
         tenant_id=tenant_id,
         persona={
@@ -27,16 +42,10 @@ async def add_persona(
             "time_zone": persona.time_zone,
             "created_at": persona.created_at,
             "updated_at": persona.updated_at,
-            "next_night_at": next_night(persona.created_at, persona.time_zone, consolidate_at),
+            "next_night_at": next_night(persona.created_at, persona.time_zone, hour),
         },
+        event=audit_record("persona_added", by=by, now=persona.created_at),
     )
-    if not found:
-        raise NotFound(f"No tenant {tenant_id!r}.")
-    stored = as_persona(found[0])
-    made = replace(persona, created_at=stored.created_at, updated_at=stored.updated_at)
-    if stored != made or found[0]["copying"]:
-        raise IdTaken("persona", persona.id)
-    return stored
 
 
 async def get_persona(graph: Graph, tenant_id: str, persona_id: str) -> Persona:
@@ -62,7 +71,7 @@ async def change_persona(
     changes: dict[str, Any],
     *,
     now: datetime,
-    consolidate_at: str,
+    by: str = OPERATOR,
 ) -> Persona:
     """Change what is named of a persona. A new time zone moves its next night."""
     if not changes:
@@ -70,9 +79,18 @@ async def change_persona(
     stored = {**changes, "updated_at": now}
     if "time_zone" in changes:
         time_zone = checked_time_zone(changes["time_zone"])
-        stored["next_night_at"] = next_night(now, time_zone, consolidate_at)
+        hour = (await read_policy(graph, tenant_id, persona_id)).figures.consolidate_at
+        stored["next_night_at"] = next_night(now, time_zone, hour)
     found = await graph.write(
-        "personas/change_persona", tenant_id=tenant_id, persona_id=persona_id, changes=stored
+        "personas/change_persona",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        changes=stored,
+        event=audit_record("persona_changed", by=by, now=now),
+        told=sorted({*changes} - {"identity"}),  # that is what the persona is told, and long
+        after=json.dumps(
+            {name: value if name != "identity" else "changed" for name, value in changes.items()}
+        ),
     )
     if not found:
         raise PersonaNotFound(persona_id)

@@ -1,24 +1,32 @@
 """The forgetting policy: every figure of the night, and how it is chosen for one memory.
 
-One object. A tenant and a persona may change any figure, for everything, for a memory type, or for
-a category; what is nearer to the memory wins: persona before tenant, category before type.
+One object. A deployment sets some figures by its settings; a tenant and a persona may change any,
+for everything, a memory type or a category. What is nearer to the memory wins: persona before
+tenant before deployment, category before type.
 """
 
 import json
 import math
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from engine.audit import OPERATOR, audit_record
 from engine.errors import Invalid, PersonaNotFound
-from engine.graph import Graph
+from engine.graph import Graph, Row
+from engine.hours import same_night
 from engine.models import MemoryType
+from engine.settings import Settings
+
+NIGHTS_AT_ONCE = 1_000  # personas whose nights are moved in one statement
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Days = Annotated[float, Meta(gt=0, le=36_500)]
 Count = Annotated[int, Meta(ge=1, le=100)]
+TimeOfDay = Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d\Z")]
 Curve = Literal["linear", "exponential", "power", "none"]
 
 
@@ -56,10 +64,39 @@ class Figures(Struct, frozen=True, forbid_unknown_fields=True):
     salience_mean: Share = 0.5
     salience_pull: Share = 0.1  # of what stands above the mean, lost each day
     salience_fade: Share = 0.005  # lost each day at the mean, along `decay_curve`
+    # "Forget This": what one act leaves of the weight of a memory.
+    minimize_factor: Annotated[float, Meta(ge=0, lt=1)] = 0.2
+    # Of a persona as a whole, so not for a type or a category alone.
+    editing_window_hours: Annotated[float, Meta(gt=0, le=24 * 365)] = 24.0
+    consolidate_at: TimeOfDay = "03:00"  # in the persona's time zone
+    ledger_days: Days = (
+        30.0  # then the steps of a run are folded to counts, and it cannot be undone
+    )
     # Recall: what is flagged comes up when nothing else is near, with a share of its confidence.
-    fallback_threshold: Share = 0.55
-    fallback_factor: Share = 0.4
-    involuntary_rate: Share = 0.05  # of hydrations, those in which something faded comes up
+    forget_fallback_threshold: Share = 0.55
+    fallback_confidence_factor: Share = 0.4
+    involuntary_recall_rate: Share = 0.05  # of hydrations, those in which something faded comes up
+
+
+# What an operator can set for a whole deployment.
+FROM_SETTINGS = (
+    "minimize_factor",
+    "editing_window_hours",
+    "consolidate_at",
+    "forget_fallback_threshold",
+    "fallback_confidence_factor",
+    "involuntary_recall_rate",
+)
+OF_THE_PERSONA = frozenset(
+    {
+        "editing_window_hours",
+        "consolidate_at",
+        "ledger_days",
+        "forget_fallback_threshold",
+        "fallback_confidence_factor",
+        "involuntary_recall_rate",
+    }
+)
 
 
 class Layer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,6 +151,8 @@ def checked(layer: Layer) -> Layer:
     )
     for changes, where in named:
         for name, figures in changes.items():
+            if where != "for everything" and (wider := sorted(OF_THE_PERSONA & figures.keys())):
+                raise Invalid(f"{wider[0]!r} holds for a whole persona, not {where} ({name}).")
             try:
                 msgspec.convert(msgspec.to_builtins(Figures()) | figures, Figures)
             except msgspec.ValidationError as error:
@@ -142,16 +181,31 @@ def worked_out(*layers: Layer) -> Policy:
     )
 
 
+def as_policy(row: Row) -> PersonaPolicy:
+    """The policy of a row with the layers of a deployment, a tenant and one of its personas."""
+    deployment, tenant, own = (as_layer(row[name]) for name in ("deployment", "tenant", "persona"))
+    return PersonaPolicy(worked_out(deployment, tenant, own), own)
+
+
+def deployment_layer(settings: Settings) -> Layer:
+    """What the operator's settings change of the policy, under every tenant."""
+    defaults = msgspec.to_builtins(Figures())
+    figures = {name: getattr(settings, name) for name in FROM_SETTINGS}
+    return Layer({name: value for name, value in figures.items() if value != defaults[name]})
+
+
+async def set_deployment_policy(graph: Graph, settings: Settings) -> None:
+    """Keep the operator's figures in the graph, where every process reads policies from."""
+    await graph.write("policy/set_deployment_layer", policy=as_text(deployment_layer(settings)))
+
+
 async def policies_of(
     graph: Graph, whose: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], PersonaPolicy]:
     """The policies that hold now for some personas, by tenant and id: those that are there."""
     personas = [{"tenant_id": tenant_id, "persona_id": id_} for tenant_id, id_ in whose]
-    found = {}
-    for row in await graph.read("policy/read_layers", personas=personas):
-        tenant, own = (as_layer(row[name]) for name in ("tenant", "persona"))
-        found[row["tenant_id"], row["persona_id"]] = PersonaPolicy(worked_out(tenant, own), own)
-    return found
+    found = await graph.read("policy/read_layers", personas=personas)
+    return {(row["tenant_id"], row["persona_id"]): as_policy(row) for row in found}
 
 
 async def read_policies(graph: Graph, tenant_id: str, persona_id: str) -> PersonaPolicy:
@@ -169,7 +223,13 @@ async def read_policy(graph: Graph, tenant_id: str, persona_id: str) -> Policy:
 
 
 async def set_persona_policy(
-    graph: Graph, tenant_id: str, persona_id: str, layer: Layer
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    layer: Layer,
+    *,
+    by: str = OPERATOR,
+    now: datetime | None = None,
 ) -> PersonaPolicy:
     """Change the policy of one persona. Its next night looks at every memory once."""
     found = await graph.write(
@@ -177,18 +237,65 @@ async def set_persona_policy(
         tenant_id=tenant_id,
         persona_id=persona_id,
         policy=as_text(checked(layer)),
+        event=audit_record("persona_policy_set", by=by, now=now),
     )
     if not found:
         raise PersonaNotFound(persona_id)
+    await move_nights(graph, tenant_id, persona_id=persona_id)
     return await read_policies(graph, tenant_id, persona_id)
 
 
-async def set_tenant_policy(graph: Graph, tenant_id: str, layer: Layer) -> Layer:
+async def set_tenant_policy(
+    graph: Graph,
+    tenant_id: str,
+    layer: Layer,
+    *,
+    by: str = OPERATOR,
+    now: datetime | None = None,
+) -> Layer:
     """Change the policy under all personas of a tenant."""
     await graph.write(
-        "policy/set_tenant_layer", tenant_id=tenant_id, policy=as_text(checked(layer))
+        "policy/set_tenant_layer",
+        tenant_id=tenant_id,
+        policy=as_text(checked(layer)),
+        event=audit_record("tenant_policy_set", by=by, now=now),
     )
+    await move_nights(graph, tenant_id)
     return layer
+
+
+async def read_figures(graph: Graph, tenant_id: str) -> Figures:
+    """The figures of a persona of a tenant that changes nothing; the defaults of no tenant."""
+    found = await graph.read("policy/read_tenant_layer", tenant_id=tenant_id)
+    layers = [as_layer(row[name]) for row in found for name in ("deployment", "policy")]
+    return worked_out(*layers).figures
+
+
+async def move_nights(graph: Graph, tenant_id: str, *, persona_id: str | None = None) -> None:
+    """Let the next night of a persona, or of all of a tenant, come at the hour of its policy.
+
+    The day of it stays: each day has one night.
+    """
+    last = ""
+    while rows := await graph.read(
+        "policy/list_nights",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        after=last,
+        limit=NIGHTS_AT_ONCE,
+    ):
+        last = rows[-1]["persona_id"]
+        nights = [
+            {"persona_id": row["persona_id"], "before": row["next_night_at"], "after": moved}
+            for row in rows
+            if (moved := at_hour_of(row)) != row["next_night_at"]
+        ]
+        await graph.write("policy/move_nights", tenant_id=tenant_id, nights=nights)
+
+
+def at_hour_of(row: Row) -> datetime:
+    hour = as_policy(row).effective.figures.consolidate_at
+    return same_night(row["next_night_at"], row["time_zone"], hour)
 
 
 async def read_tenant_policy(graph: Graph, tenant_id: str) -> Layer:

@@ -6,6 +6,7 @@ kept apart from the rest, since one name makes all that was ever said of somebod
 
 import re
 from calendar import day_name, month_name
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from functools import lru_cache
 from engine.extraction.prose import straighten, word_set, words
 from engine.facets import COMMON
 
+LOOKED_AT = 4000  # characters in which times are looked for; what is asked after a page of text
 DAY = timedelta(days=1)
 MONTHS = {name: place for place, name in enumerate(month_name) if name}
 WEEKDAYS = tuple(name.lower() for name in day_name)
@@ -69,6 +71,7 @@ NAMED_DAY = re.compile(
     rf"\b(?P<day>day before yesterday|yesterday|today|tonight|(?:on\s+)(?:{'|'.join(WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
+RUN, SPACE = re.compile(r"\w+"), re.compile(r"\s+")
 DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
 
 
@@ -100,11 +103,7 @@ def understand(
 ) -> Question:
     """What a question means to somebody who knows these people. `i` asks it of `you`."""
     text = straighten(asked)
-    careless = text == text.lower()  # who writes no capitals does not mean the word "will" by Will
-    told = {name: pattern(name, careless=careless) for name in people}
-    meant = {name for name, names in told.items() if names and names.search(text)}
-    for names in told.values():
-        text = names.sub(" ", text) if names else text
+    meant, text = named(text, people)
     left = [word.lower() for word in words(text)]
     if not meant:
         meant |= {i} if i and ME & {*left} else set()
@@ -115,18 +114,70 @@ def understand(
         text=about if found else asked,
         words=tuple(found or dict.fromkeys(left)),
         people=frozenset(meant),
-        spans=tuple(spans(straighten(asked), now)),
+        spans=tuple(spans(straighten(asked[:LOOKED_AT]), now)),
     )
 
 
-@lru_cache(1024)
-def pattern(name: str, *, careless: bool) -> re.Pattern[str] | None:
-    """How somebody is named in passing: by their whole name, or by its first part."""
-    first, *rest = map(re.escape, name.split() or [""])
-    if len(first) < 2:
-        return None
-    others = "".join(rf"\s+{part}" for part in rest)
-    return re.compile(rf"\b{first}(?:{others})?(?:['`]s)?(?!\w)", re.IGNORECASE if careless else 0)
+@dataclass(frozen=True, slots=True)
+class Known:
+    """People by the first part of their names, and how long such parts are that begin alike."""
+
+    by_first: dict[str, list[str]]
+    lengths: dict[str, set[int]]
+
+
+@lru_cache(64)
+def known(people: tuple[str, ...], *, careless: bool) -> Known:
+    index = Known(defaultdict(list), defaultdict(set))
+    for name in people:
+        parts = (name.lower() if careless else name).split()
+        if parts and len(parts[0]) > 1 and (begins := RUN.match(parts[0])):
+            index.by_first[parts[0]].append(name)
+            index.lengths[begins[0]].add(len(parts[0]))
+    return index
+
+
+def named(text: str, people: Sequence[str]) -> tuple[set[str], str]:
+    """Who of these is named, by their whole name or its first part, and the text without names.
+
+    Reads the text once, however many people there are.
+    """
+    careless = text == text.lower()  # who writes no capitals does not mean the word "will" by Will
+    index = known(tuple(people), careless=careless)
+    meant, kept, end = set[str](), list[str](), 0
+    for run in RUN.finditer(text):
+        for length in index.lengths.get(run[0], ()):
+            first = text[run.start() : run.start() + length]
+            names = index.by_first.get(first)
+            after = after_name(text, run.start() + length)
+            if not names or after is None:
+                continue
+            meant.update(names)
+            whole = names[0].lower() if careless else names[0]
+            after = after_rest(text, run.start() + length, whole.split()[1:]) or after
+            if after > end:
+                kept.append(text[end : run.start()])
+                end = after
+    kept.append(text[end:])
+    return meant, " ".join(kept)
+
+
+def after_rest(text: str, place: int, rest: Sequence[str]) -> int | None:
+    """Where a name ends whose other parts follow here; None when they do not."""
+    for part in rest:
+        space = SPACE.match(text, place)
+        if not space or not text.startswith(part, space.end()):
+            return None
+        place = space.end() + len(part)
+    return after_name(text, place)
+
+
+def after_name(text: str, place: int) -> int | None:
+    """Where a name that ends here ends with its "'s"; None inside of a word."""
+    owned = place + 2
+    if text[place:owned] in ("'s", "`s") and not RUN.match(text, owned):
+        return owned
+    return None if RUN.match(text, place) else place
 
 
 def bare(word: str) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from engine.embedding import Lexicon, Vector
 from engine.facets import Faces
+from engine.fulltext import spelled_pieces, telling_words
 from engine.models import MemoryType
 from engine.questions import Question, told_in
 
@@ -22,6 +23,7 @@ Links = Mapping[str, Sequence[Any]]
 
 STAND_OUT = 10  # finds that may lend to others what they are ahead of the next
 LONG = math.log(400)  # characters, from which more of them say no more
+SPELLED = 2000  # characters of a text that are held against the spelling of a question
 MANY = math.log(100)  # uses, likewise
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -80,6 +82,7 @@ class Find:
 
     all: "Weighed"
     place: int
+    score: float  # with what was lent
 
     def told(self, name: str) -> Any:
         return self.all.found[name][self.place]
@@ -101,11 +104,6 @@ class Find:
     def lent(self) -> float:
         return float(self.all.lent[self.place])
 
-    @property
-    def score(self) -> float:
-        alone = float(self.all.scores[self.place])
-        return (alone + self.lent) * float(self.told("weight_modifier"))
-
 
 @dataclass(slots=True)
 class Weighed:
@@ -124,23 +122,33 @@ class Weighed:
         return (self.scores + self.lent) * self.found["weight_modifier"]
 
     def ranked(self, *, facts_apart: bool = False) -> list[Find]:
-        """From the best on, one of each thing that was said; or one fact and one other."""
-        return [Find(self, place) for place in self.one_each(self.totals, facts_apart=facts_apart)]
+        """The best of each turn, from the best on, then all others in the same order.
 
-    def one_each(self, figures: Figures, *, facts_apart: bool = False) -> list[int]:
-        ids, kinds = self.found["id"], self.found["memory_type"]
-        turns, said = self.found["conversation_id"], self.found["said_at"]
-        seen: dict[tuple[Any, Any, bool], int] = {}
+        With `facts_apart`, the best fact of each turn and the best of what else it gave, alone.
+        """
+        totals = self.totals
+        firsts, others = self.by_turn(totals, facts_apart=facts_apart)
+        places = firsts if facts_apart else firsts + others
+        return [Find(self, place, float(totals[place])) for place in places]
+
+    def by_turn(
+        self, figures: Figures, *, facts_apart: bool = False
+    ) -> tuple[list[int], list[int]]:
+        """The places of the best of each turn and those of all others, each from the best on."""
+        ids, kinds, sources = (self.found[name] for name in ("id", "memory_type", "source_id"))
+        seen = set[tuple[Any, ...]]()
+        firsts, others = list[int](), list[int]()
         for _, id_, place in sorted(zip((-figures).tolist(), ids, range(len(ids)), strict=True)):
             fact = facts_apart and kinds[place] == MemoryType.SEMANTIC
-            turn = turns[place]
-            seen.setdefault((turn, said[place] if turn else id_, fact), place)
-        return list(seen.values())
+            turn = (sources[place], fact) if sources[place] else (id_,)
+            (others if turn in seen else firsts).append(place)
+            seen.add(turn)
+        return firsts, others
 
     def ahead(self) -> dict[str, float]:
         """Those that stand out, by id, and how far they are ahead of the ones that do not."""
-        scores = self.scores * self.found["weight_modifier"]
-        ranked = self.one_each(scores)
+        scores = self.totals  # nothing is lent yet
+        ranked, _ = self.by_turn(scores)
         if not ranked:
             return {}
         rest = scores[ranked[: STAND_OUT + 1][-1]]
@@ -179,16 +187,25 @@ def weigh(
     lexicon: Lexicon,
     profile: Profile,
     now: datetime,
+    *,
+    by_spelling: bool = False,
 ) -> Weighed:
-    """What was found, with every signal and the score they come to."""
+    """What was found, with every signal and the score they come to.
+
+    With `by_spelling`, for a question the model has no words for, nearness in spelling stands in
+    for nearness in meaning.
+    """
     faces = Faces.unpack(found["facets"], len(vector))
     alone, beside = faces.nearest(vector)
+    similarity = np.array(found["similarity"], float)
+    if by_spelling:
+        alone = beside = similarity = spelled_alike(question.text, found["text"])
     words, heard = matching(faces, question, lexicon)
     matched = np.array(found["matched"], float)
     signals: Signals = {
         "meaning": alone,
         "beside": beside,
-        "vector": np.array(found["similarity"], float),
+        "vector": similarity,
         "words": words,
         "heard": heard,
         "full_text": matched / max(matched.max(initial=0.0), 1e-9),
@@ -224,10 +241,20 @@ def told(found: Found, question: Question, now: datetime) -> Signals:
     }
 
 
+def spelled_alike(question: str, texts: Sequence[str]) -> Figures:
+    """The share of a question's pieces, of two or three letters, that each text begins with."""
+    pieces = spelled_pieces(question)
+    if not pieces:
+        return np.zeros(len(texts))
+    beginnings = [text[:SPELLED].lower() for text in texts]
+    return np.array([sum(piece in text for piece in pieces) / len(pieces) for text in beginnings])
+
+
 def matching(faces: Faces, question: Question, lexicon: Lexicon) -> tuple[Figures, Figures]:
     """How much of what is asked each text speaks of, in these words or in near ones: its own, and
     those of the question it answers. A word that few speak of counts more."""
-    asked = [word for word in question.words if word in lexicon.places]
+    known = (word for word in question.words if word in lexicon.places)
+    asked = telling_words(known, lexicon.places)
     own, heard = (
         words.most(lexicon.near(asked, words.values) ** 2) for words in (faces.words, faces.heard)
     )

@@ -31,7 +31,8 @@ class Readiness:
     checks: dict[str, Check]
 
 
-async def check_readiness(graph: Graph, redis: Redis, embedder: Embedder) -> Readiness:
+async def check_readiness(graph: Graph, redis: Redis, embedder: Embedder, warm: Check) -> Readiness:
+    """Ask every part, side by side. `warm` is whether first requests are as fast as later ones."""
     impatient = graph.with_limit(PATIENCE)
     asked = {
         "neo4j": answers(impatient),
@@ -41,6 +42,7 @@ async def check_readiness(graph: Graph, redis: Redis, embedder: Embedder) -> Rea
         "worker": worker(redis),
     }
     checks = dict(zip(asked, await asyncio.gather(*map(judge, asked.values())), strict=True))
+    checks["warm"] = warm
     return Readiness(all(check.ok for check in checks.values()), checks)
 
 

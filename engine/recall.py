@@ -1,6 +1,6 @@
 """Recall: what a persona remembers when it is asked. One round trip, however much it knows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,18 +10,22 @@ from cachetools import TTLCache
 from engine.embedding import Embedder, Lexicon, Vector, about_tokens
 from engine.errors import Invalid, PersonaNotFound
 from engine.facets import shelf
+from engine.fulltext import full_text_query
 from engine.graph import Graph
 from engine.models import MemoryType, new_id
-from engine.paging import after, page
-from engine.policy import Policy, as_layer, worked_out
+from engine.paging import after_place, page
+from engine.policy import Policy, as_policy
 from engine.questions import Question, understand
 from engine.ranking import PROFILES, Find, Profile, moment, weigh
 
 NEAREST = 75  # by meaning
 MATCHING = 150  # by words
-NARROW = 500  # of each, when most of them will be dropped by what no index can filter
+SCANNED = 10_000  # of a project or under tags, that are held against the question one by one
+SPELLED = 300  # of each, when a question can only be answered by its spelling
 FOUND = 80  # the most promising of them, that are looked at closely
-MOST_PAGED = 200  # finds that can be paged through
+MOST_PAGED = 200  # finds that can be paged through; of a narrow choice as many are looked at
+SET_ASIDE = 10  # flagged finds that come back at most, when nothing else is near
+BY_MEANING, BY_SPELLING = 0.8, 0.05  # what nearness in meaning counts for being looked at closely
 SOURCES = 15  # the most promising of all, whose links are followed
 LINKED = 5  # links of one of them, sequences aside, that lead further
 CARDS = 10_000  # personas that a process keeps at hand
@@ -68,6 +72,7 @@ class Hit:
     category: str | None
     said_at: datetime
     conversation_id: str | None
+    source_message_id: str | None  # the first it was drawn from
     valid_from: datetime | None
     valid_to: datetime | None
     token_estimate: int
@@ -105,6 +110,7 @@ class Recall:
         self._graph = graph
         self._embedder = embedder
         self._cards: TTLCache[tuple[str, str], Card] = TTLCache(CARDS, seconds)
+        self._changes = 0  # of which this process knows
         self.profile = profile
 
     async def recall(
@@ -116,7 +122,7 @@ class Recall:
         now: datetime,
         limit: int = 10,
         cursor: str | None = None,
-        filters: Filters = Filters(),  # noqa: B008  # frozen
+        filters: Filters = Filters(),  # frozen
         as_of: datetime | None = None,
         asked_by: str | None = None,
         profile: str | None = None,
@@ -127,10 +133,11 @@ class Recall:
         """What a persona remembers of what it is asked, the best first.
 
         With `as_of`, what it would have said then. `vector` saves embedding the question. Of what
-        was said in one turn one thing is told; with `facts_apart`, a fact drawn from it too.
+        was drawn from one turn the best comes first, and the others after the best of all turns;
+        with `facts_apart`, only the best fact of each turn and the best of what else it gave.
         """
-        start = offset(cursor)
-        if start + limit > MOST_PAGED:
+        start = after_place(cursor)
+        if start >= MOST_PAGED:
             raise Invalid(f"A recall can be paged through up to {MOST_PAGED} hits.")
         card = await self.card(tenant_id, persona_id)
         weighing = PROFILES[profile or self.profile]
@@ -151,20 +158,24 @@ class Recall:
             at=at,
             limit=limit,
             facts_apart=facts_apart,
+            by_spelling=not await self._embedder.tells_apart(question.text),
         )
         finds = await search.find(flagged=False)
         figures = card.policy.figures
-        threshold = figures.fallback_threshold
+        threshold = figures.forget_fallback_threshold
         fallback = False
-        if start == 0 and not any(it.confidence >= threshold for it in finds):
-            set_aside = [it for it in await search.find(flagged=True) if it.confidence >= threshold]
+        # On every page, so that each goes on where the one before it ended.
+        if not any(find.confidence >= threshold for find in finds):
+            flagged = await search.find(flagged=True)
+            set_aside = [find for find in flagged if find.confidence >= threshold]
             fallback = bool(set_aside)
-            finds = [*set_aside[:limit], *finds]
+            finds = [*set_aside[:SET_ASIDE], *finds]
+        finds = finds[:MOST_PAGED]
         told = [
-            as_hit(find, weighing, figures.fallback_factor, explain=explain)
+            as_hit(find, weighing, figures.fallback_confidence_factor, explain=explain)
             for find in finds[start : start + limit]
         ]
-        more = start + limit < min(len(finds), MOST_PAGED)
+        more = start + limit < len(finds)
         return Recalled(
             recall_id=new_id(),
             persona_id=persona_id,
@@ -176,16 +187,28 @@ class Recall:
     async def card(self, tenant_id: str, persona_id: str) -> Card:
         known = self._cards.get((tenant_id, persona_id))
         if known is None:
+            changes = self._changes
             found = await self._graph.read(
                 "recall/read_card", tenant_id=tenant_id, persona_id=persona_id
             )
             if not found:
                 raise PersonaNotFound(persona_id)
             (row,) = found
-            layers = (as_layer(row[name]) for name in ("tenant", "persona"))
-            known = Card(row["name"], (*row["people"], row["name"]), worked_out(*layers))
-            self._cards[tenant_id, persona_id] = known
+            policy = as_policy(row).effective
+            known = Card(row["name"], (*row["people"], row["name"]), policy)
+            if changes == self._changes:  # otherwise what was read may be from before
+                self._cards[tenant_id, persona_id] = known
         return known
+
+    def forget_cards(self, tenant_id: str, persona_id: str | None = None) -> None:
+        """Read anew what a recall has to know of a persona, or of all personas of a tenant.
+
+        Called by the process that changed it; others notice within the seconds a card is kept.
+        """
+        self._changes += 1
+        for whose in list(self._cards):
+            if whose[0] == tenant_id and persona_id in (None, whose[1]):
+                self._cards.pop(whose, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +225,13 @@ class Search:
     at: datetime
     limit: int  # of one page; what is found is the same for all of them
     facts_apart: bool
+    by_spelling: bool  # the model has no words for the question
 
     async def find(self, *, flagged: bool) -> list[Find]:
-        """What answers the question, the best first, one find of each thing that was said."""
+        """What answers the question, the best of each turn first."""
         filters = self.filters
+        most = MOST_PAGED if filters.narrow else FOUND
+        nearest, matching = (SPELLED, SPELLED) if self.by_spelling else (NEAREST, MATCHING)
         (answer,) = await self.graph.read(
             "recall/find",
             **self.whose,
@@ -219,32 +245,27 @@ class Search:
             tags=list(filters.tags) if filters.tags else None,
             project=filters.project,
             embedding=self.vector,
-            query=as_lucene(shelf(**self.whose), self.question.words),
+            query=full_text_query(shelf(**self.whose), self.question.words, self.lexicon.places),
             people=list(self.question.people) if len(self.question.people) == 1 else [],
-            nearest=NARROW if filters.narrow else NEAREST,
-            matching=NARROW if filters.narrow else MATCHING,
-            limit=max(FOUND, self.limit),
+            nearest=max(nearest, most) if filters.narrow else nearest,
+            matching=matching,
+            scanned=SCANNED,
+            by_meaning=BY_SPELLING if self.by_spelling else BY_MEANING,
+            limit=max(SPELLED if self.by_spelling else most, self.limit),
             sources=SOURCES if self.profile.spread else 0,
             linked=LINKED,
         )
         weighed = weigh(
-            answer["found"], self.question, self.vector, self.lexicon, self.profile, self.at
+            answer["found"],
+            self.question,
+            self.vector,
+            self.lexicon,
+            self.profile,
+            self.at,
+            by_spelling=self.by_spelling,
         )
         weighed.lend(answer["links"], self.profile)
         return weighed.ranked(facts_apart=self.facts_apart)
-
-
-def as_lucene(on: str, words: Sequence[str]) -> str:
-    """Any of the words, on this shelf alone, which itself counts for nothing."""
-    told = " ".join(word for word in words if word.isalnum()) or "nothing"
-    return f"+shelf:{on}^0 +text:({told})"
-
-
-def offset(cursor: str | None) -> int:
-    told = after(cursor)
-    if told and not told.isdecimal():
-        raise Invalid("The cursor is not one that a listing gave out.")
-    return int(told or 0)
 
 
 def as_hit(find: Find, profile: Profile, factor: float, *, explain: bool) -> Hit:
@@ -261,6 +282,7 @@ def as_hit(find: Find, profile: Profile, factor: float, *, explain: bool) -> Hit
         category=told("category"),
         said_at=moment(told("said_at")),
         conversation_id=told("conversation_id"),
+        source_message_id=told("source_id"),
         valid_from=moment(told("valid_from")) if told("valid_from") else None,
         valid_to=moment(told("valid_to")) if told("valid_to") else None,
         token_estimate=told("token_estimate") or about_tokens(told("text")),

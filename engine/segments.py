@@ -33,10 +33,12 @@ class Turn:
     said_at: datetime
     speaker: str  # as others would call them
     content: str
+    arrival: int = 0  # its number in the conversation
     flagged: bool = False
     meaning: Vector | None = field(
         default=None, compare=False
     )  # none of greetings, fillers, repeats
+    legible: bool = True  # whether the encoder knows enough of it for its meaning to be compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Span:
 
 
 def in_order(turns: Sequence[Turn]) -> list[Turn]:
-    return sorted(turns, key=lambda turn: (turn.said_at, turn.id))
+    return sorted(turns, key=lambda turn: (turn.said_at, turn.arrival, turn.id))
 
 
 def segment(turns: Sequence[Turn]) -> list[list[Turn]]:
@@ -71,7 +73,11 @@ def segment(turns: Sequence[Turn]) -> list[list[Turn]]:
 def length_of_first(turns: Sequence[Turn]) -> int:
     """How many of these messages are of one segment, when it begins with the first of them."""
     within = before_silence(turns)
-    told = [place for place in range(min(within, LONGEST)) if turns[place].meaning is not None]
+    told = [
+        place
+        for place in range(min(within, LONGEST))
+        if turns[place].meaning is not None and turns[place].legible
+    ]
     near = [
         cosine(turns, told[max(0, nth - RECENT) : nth], told[nth : nth + AHEAD])
         for nth in range(LEAST, len(told) - AHEAD + 1)

@@ -1,13 +1,22 @@
 """What can be set from outside: environment variables with the prefix PENTIMENTO_, or `.env`."""
 
-from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def cuts_words(analyzer: str) -> str:
+    """Refuse the analyzers that leave words of any length: Lucene takes none above 32,766 bytes."""
+    if analyzer in ("keyword", "thai"):
+        raise ValueError(f"{analyzer} does not cut long words, which would end the database")
+    return analyzer
+
+
+Analyzer = Annotated[str, AfterValidator(cuts_words)]
 
 
 class Settings(BaseSettings):
@@ -25,6 +34,7 @@ class Settings(BaseSettings):
     neo4j_password: SecretStr = SecretStr("")
     neo4j_database: str = "neo4j"
     neo4j_patience: float = Field(default=5.0, gt=0, le=7)  # seconds of retrying before a 503
+    answer_seconds: float = Field(default=7.0, gt=0)  # for all that a request asks of the graph
     neo4j_pool_size: int = Field(default=100, ge=1)
     neo4j_heap: str = "1g"  # of the Neo4j that `pentimento up` starts
     neo4j_page_cache: str = "512m"
@@ -38,6 +48,15 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
     shutdown_seconds: int = Field(default=10, ge=1)  # how long a stop waits for open requests
     key_cache_seconds: float = Field(default=5.0, ge=0)  # how late another process sees a revoke
+    # Whether identity providers' keys may be fetched from private addresses (a provider of one's
+    # own network), and by plain http from this machine (tests).
+    jwks_private_hosts: bool = False
+    # Requests a minute, by each key, or by each person; counted in Redis by all processes together.
+    rate_limits: Literal["on", "off"] = "on"
+    rate_limit_runtime: int = Field(default=60_000, ge=1)
+    rate_limit_admin: int = Field(default=60_000, ge=1)
+    rate_limit_analyst: int = Field(default=6_000, ge=1)
+    rate_limit_user: int = Field(default=1_200, ge=1)
     log_format: Literal["json", "console"] = "json"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -54,8 +73,9 @@ class Settings(BaseSettings):
 
     # Recall.
     recall_profile: Literal["woven", "published"] = "woven"  # how signals are weighed
-    full_text_analyzer: str = "english"  # one of Lucene's; changing it makes the index again
+    full_text_analyzer: Analyzer = "english"  # one of Lucene's; changing it makes the index again
     persona_cache_seconds: float = Field(default=5.0, ge=0)  # how late whom it knows is noticed
+    involuntary_recall_rate: float = Field(default=0.05, ge=0, le=1)  # of hydrations
 
     # Reading messages: by rules, or by a language model with the rules behind it.
     extractor: Literal["rules", "llm"] = "rules"
@@ -75,6 +95,8 @@ class Settings(BaseSettings):
     ack_debounce_seconds: float = Field(default=30.0, ge=0)  # flags this close share one answer
     acknowledger: Literal["templates", "llm"] = "templates"  # who phrases it
     ack_seconds: float = Field(default=1.5, gt=0)  # then the template stands in for the LLM
+    forget_fallback_threshold: float = Field(default=0.55, ge=0, le=1)  # a good answer
+    fallback_confidence_factor: float = Field(default=0.4, ge=0, le=1)  # of a fallback
     badge_visibility: Literal["flagger", "conversation"] = "flagger"  # who sees what was flagged
     minimize_factor: float = Field(default=0.2, ge=0, lt=1)  # what one flag leaves of a weight
 
@@ -86,8 +108,9 @@ class Settings(BaseSettings):
     consolidate_at: str = Field(default="03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$")  # local time
 
     @property
-    def editing_window(self) -> timedelta:
-        return timedelta(hours=self.editing_window_hours)
+    def badges_for_all(self) -> bool:
+        """Whether everybody in a conversation is shown what was flagged in it."""
+        return self.badge_visibility == "conversation"
 
     @property
     def broker_url(self) -> str:

@@ -6,7 +6,7 @@ a copy: what was drawn from the message it is a copy of has both as its sources.
 
 from datetime import datetime
 
-from engine.errors import ConversationNotFound, IdTaken, Invalid
+from engine.errors import ConversationNotFound, IdTaken
 from engine.flags import find_run
 from engine.graph import Graph, Row
 from engine.models import Caller, Conversation, Split, id_from, new_id
@@ -29,10 +29,8 @@ async def split_conversation(
 
     Asking again with the same id finds the first, whatever was said since.
     """
-    run = await find_run(graph, caller, conversation_id, first_id, last_id)
-    message_ids = run["message_ids"]
-    if len(message_ids) > MOST:
-        raise Invalid(f"{len(message_ids)} messages are too many for one split: {MOST} at most.")
+    run = await find_run(graph, caller, conversation_id, first_id, last_id, most=MOST)
+    message_ids = [message["id"] for message in run]
     made_id = chosen_id or new_id()
     copies = {message_id: id_from(made_id, message_id) for message_id in message_ids}
     made = {

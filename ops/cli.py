@@ -27,7 +27,7 @@ from engine.nights import rehearse_night, run_night
 from engine.settings import Settings
 from engine.tenants import add_tenant, list_tenants
 from ops.demo import PATIENCE, PERSONA, TENANT, prepare_demo
-from ops.doctor import examine
+from ops.doctor import StackRuns, examine, put_vector_indexes_aside
 from ops.install import FetchFailed, install_model, install_neo4j, one_at_a_time
 from ops.report import show_changes, show_run
 from ops.stack import Home, Stack, StackFailed, start, stop, tails, wait_until_ready
@@ -185,9 +185,21 @@ def status(
 
 
 @app.command()
-def doctor() -> None:
+def doctor(
+    mend: Annotated[
+        bool, typer.Option(help="Put the vector index of a store that does not open aside.")
+    ] = False,
+) -> None:
     """Say what is missing or broken, and how to mend it."""
     home, settings = here()
+    if mend:
+        try:
+            moved = put_vector_indexes_aside(home, settings.neo4j_database)
+        except StackRuns as error:
+            console.print(str(error), style="red")
+            raise typer.Exit(1) from error
+        console.print(f"{len(moved)} put aside. `pentimento up` makes the index anew.")
+        return
     broken = 0
     for finding in examine(home, settings):
         mark = "[green]ok[/green]    " if finding.ok else "[red]broken[/red]"
@@ -245,11 +257,6 @@ def night(
 
     async def work(graph: Graph, settings: Settings) -> None:
         moment = at or await open_clock(settings, graph).now()
-        when: dict[str, Any] = {
-            "now": moment,
-            "consolidate_at": settings.consolidate_at,
-            "window": settings.editing_window,
-        }
         if undo:
             kept = await undo_run(graph, tenant_id, undo, now=moment, undone_by="command line")
             told = await get_run(graph, tenant_id, undo)
@@ -257,11 +264,11 @@ def night(
             for it in kept:
                 console.print(f"  kept, since it has changed: {it}")
         elif dry_run:
-            told, changes = await rehearse_night(graph, tenant_id, persona, **when)
+            told, changes = await rehearse_night(graph, tenant_id, persona, now=moment)
             show_run(console, told)
             show_changes(console, changes)
         else:
-            told = await run_night(graph, tenant_id, persona, **when, started_by="command line")
+            told = await run_night(graph, tenant_id, persona, now=moment, started_by="command line")
             show_run(console, told)
 
     with_graph(work)

@@ -45,7 +45,7 @@ async def add_demo_persona(graph: Graph, settings: Settings, now: datetime) -> N
         await get_persona(graph, TENANT, PERSONA)  # perhaps changed since: left as it is
     except PersonaNotFound:
         ada = Persona(PERSONA, "Ada", Tone.WARM, "UTC", now, now, IDENTITY)
-        await add_persona(graph, TENANT, ada, consolidate_at=settings.consolidate_at)
+        await add_persona(graph, TENANT, ada)
 
 
 async def admin_key(graph: Graph, known_key: str | None, now: datetime) -> str:

@@ -6,11 +6,14 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 
 from engine.embedding import open_embedder
 from engine.errors import EngineError
+from engine.graph import Store, look_at_store
+from engine.models import new_id
 from engine.settings import Settings
 from ops.install import missing_jars
 from ops.local_neo4j import find_java, find_redis
@@ -41,6 +44,7 @@ def examine(home: Home, settings: Settings) -> Iterator[Finding]:
     if settings.redis_url is None:
         yield examine_redis()
     yield examine_model(settings)
+    yield from examine_store(home, settings)
     yield from examine_stack(home)
 
 
@@ -55,6 +59,82 @@ def examine_neo4j(home: Home) -> Iterator[Finding]:
         return
     speed = "with" if java.vector_module else "without"
     yield Finding("Java", True, f"{java.version} ({speed} the vector module) at {java.command}")
+
+
+def examine_store(home: Home, settings: Settings) -> Iterator[Finding]:
+    """Whether the database opens and its indexes work. Nothing while Neo4j does not run."""
+    stack = home.running()
+    inside = stack.inside(settings) if stack else settings
+    if inside.neo4j_uri is None:
+        aside = sorted(put_aside_folder(home).glob("*"))
+        if aside:
+            yield Finding(
+                "Store", True, f"{len(aside)} indexes were put aside; `up` makes them anew"
+            )
+        return
+    store = look_at_store(
+        inside.neo4j_uri,
+        inside.neo4j_user,
+        inside.neo4j_password.get_secret_value(),
+        inside.neo4j_database,
+    )
+    yield store_finding(store, is_local=settings.neo4j_uri is None)
+
+
+def store_finding(store: Store, *, is_local: bool) -> Finding:
+    """What the state of a store means, and how it is mended."""
+    if not store.answers:
+        return Finding("Store", False, store.message, "Neo4j does not answer; read its log.")
+    if not store.is_open:
+        how = (
+            "Run `pentimento down`, `pentimento doctor --mend`, `pentimento up`."
+            if is_local
+            else "Stop Neo4j, move data/databases/<name>/schema/index/vector-* out of the way, "
+            "start it, and restart the API."
+        )
+        detail = store.message or "it met a critical error"
+        return Finding(
+            "Store",
+            False,
+            f"the database serves nothing: {detail}",
+            f"A restart may be enough. If it does not open then: {how} An index holds nothing of "
+            "its own: it is made anew from the graph.",
+        )
+    if store.failed_indexes:
+        return Finding(
+            "Store",
+            False,
+            f"failed indexes: {', '.join(store.failed_indexes)}",
+            "Restart the API: it files what is too long for them again, and makes them anew.",
+        )
+    return Finding("Store", True, "the database is open, its indexes work")
+
+
+def put_aside_folder(home: Home) -> Path:
+    return home.data / "neo4j" / "put-aside"
+
+
+def put_vector_indexes_aside(home: Home, database: str) -> list[Path]:
+    """Move the files of the vector indexes out of a store that is not running; where they are now.
+
+    A store that panicked over a value too long for an index meets it again when it replays its
+    log, and does not open. Without the index's files it opens, and the index is made anew.
+    """
+    if home.running() or home.members():
+        raise StackRuns("The stack is running; run `pentimento down` first.")
+    store = home.data / "neo4j" / "data" / "databases" / database / "schema" / "index"
+    aside = put_aside_folder(home)
+    moved = []
+    for folder in sorted(store.glob("vector-*/*")):
+        target = aside / f"{folder.name}-{new_id()}"
+        aside.mkdir(parents=True, exist_ok=True)
+        shutil.move(folder, target)
+        moved.append(target)
+    return moved
+
+
+class StackRuns(Exception):
+    """What was asked for needs a stack that is down."""
 
 
 def examine_redis() -> Finding:

@@ -37,6 +37,7 @@ dbms.usage_report.enabled=false
 # Statements carry what people wrote; logs must not.
 db.logs.query.enabled=OFF
 dbms.security.auth_minimum_password_length=8
+dbms.cypher.min_replan_interval={replan_seconds}s
 """
 
 FLAGS = [
@@ -68,6 +69,7 @@ class Neo4jPlace:
     http_port: int
     heap: str = "1g"
     page_cache: str = "512m"
+    replan_seconds: int = 10  # a plan is kept for at least this long, however the graph changes
 
     @property
     def uri(self) -> str:
@@ -95,6 +97,7 @@ def command(home: Path, place: Neo4jPlace) -> list[str]:
             bolt_port=place.bolt_port,
             http_port=place.http_port,
             page_cache=place.page_cache,
+            replan_seconds=place.replan_seconds,
         )
     )
     java = find_java()

@@ -1,21 +1,51 @@
 """Ports that are free. None is fixed, so that two stacks can run side by side."""
 
+import fcntl
+import os
 import random
 import socket
+import tempfile
+import time
+from pathlib import Path
+from uuid import uuid4
 
 # Below the range that outgoing connections take theirs from.
 FIRST, LAST = 20_000, 32_000
+CLAIM_SECONDS = 60  # by then, whoever was given a port listens on it
 
 
-def free_port(preferred: int = 0) -> int:
-    """The preferred port if nobody has it, else a random free one."""
-    if preferred and is_free(preferred):
+def free_port(preferred: int = 0, *, owner: str = "") -> int:
+    """The preferred port if nobody has it, else a random free one; claimed for a minute.
+
+    Without the claim, two stacks that start at the same moment would both be given it. An owner may
+    claim again what it has claimed.
+    """
+    owner = owner or uuid4().hex
+    if preferred and claim(preferred, owner):
         return preferred
     for _ in range(1000):
         port = random.randint(FIRST, LAST)  # noqa: S311
-        if is_free(port):
+        if claim(port, owner):
             return port
     raise LookupError(f"No port between {FIRST} and {LAST} is free.")
+
+
+def claim(port: int, owner: str) -> bool:
+    """Whether nobody listens on a port, and nobody else was given it in the last minute."""
+    if not is_free(port):
+        return False
+    folder = Path(tempfile.gettempdir()) / f"pentimento-ports-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / str(port)).open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        held_by = file.read()
+        is_held = time.time() - os.fstat(file.fileno()).st_mtime < CLAIM_SECONDS
+        if held_by and held_by != owner and is_held:
+            return False
+        file.truncate(0)
+        file.write(owner)
+    return True
 
 
 def is_free(port: int) -> bool:

@@ -200,7 +200,7 @@ class Home:
         """The port this stack had before, or the preferred one, unless somebody else has it."""
         file = self.folder / "ports.json"
         known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
-        known[name] = free_port(known.get(name, preferred))
+        known[name] = free_port(known.get(name, preferred), owner=str(self.folder.resolve()))
         file.write_text(json.dumps(known, indent=2))
         return known[name]
 

@@ -122,7 +122,7 @@ async def begin(
     life = Life(graph, embedder, settings, tenant_id, "ada" if number == 1 else f"ada-{number}")
     # Made now, it has its next night tomorrow: the timetable does not come between those of May.
     ada = Persona(life.persona_id, "Ada", Tone.WARM, TIME_ZONE, now, now)
-    await add_persona(graph, tenant_id, ada, consolidate_at=settings.consolidate_at)
+    await add_persona(graph, tenant_id, ada)
     if (await read_policies(graph, tenant_id, ada.id)).own != KEEPS:
         await set_persona_policy(graph, tenant_id, ada.id, KEEPS)
     await add_instance(graph, tenant_id, Instance(INSTANCE, "Studio", now))
@@ -228,7 +228,7 @@ async def recall(life: Life, on: date, lines: Sequence[Line]) -> None:
         if len(newest) > 1:
             await use_together(
                 life.graph,
-                life.tenant_id,
+                life.caller,
                 life.persona_id,
                 [it.memory_id for it in newest],
                 use_id=f"{life.persona_id}-{on}-{cue}",
@@ -246,8 +246,6 @@ async def sleep(life: Life, now: datetime) -> Run:
         life.tenant_id,
         life.persona_id,
         now=now,
-        consolidate_at=life.settings.consolidate_at,
-        window=life.settings.editing_window,
         started_by="demo",
     )
 
@@ -262,7 +260,7 @@ async def changes_of(life: Life, night: Run) -> list[Change]:
 
 
 async def memories(life: Life, now: datetime) -> list[Memory]:
-    found = await list_memories(life.graph, life.tenant_id, life.persona_id, now=now, limit=ALL)
+    found = await list_memories(life.graph, life.caller, life.persona_id, now=now, limit=ALL)
     return found.items
 
 

@@ -40,7 +40,7 @@ async def story_of(life: Life, days: list[Day]) -> Story:
         (link.from_id, link.type, link.to_id): link
         for memory in known.values()
         if memory.access_count
-        for link in await list_links(life.graph, life.tenant_id, memory.memory_id)
+        for link in await list_links(life.graph, life.caller, memory.memory_id)
         if link.from_id in known and link.to_id in known
     }
     return Story(days, known, sorted(links.values(), key=lambda it: (-it.strength, it.from_id)))

@@ -6,6 +6,7 @@ from engine.candidates import draw_candidates, overdue_conversations
 from engine.checkpoints import make_checkpoints, overdue_checkpoints
 from engine.duplicates import copies_left, duplicate_persona
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
+from engine.events import EVERY, ring_conversation
 from engine.nights import claim_nights, due_to_fade, fade_hour, run_night
 from engine.uses import count_told
 from tasks.app import app, settings
@@ -39,7 +40,10 @@ def draw_from_conversation(tenant_id: str, conversation_id: str) -> None:
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def checkpoint_conversation(tenant_id: str, conversation_id: str) -> None:
     """Put what candidates were drawn from into checkpoints of the conversation."""
-    log.info("covered", messages=run(make_checkpoints, tenant_id, conversation_id))
+    covered = run(make_checkpoints, tenant_id, conversation_id)
+    if covered:
+        run(ring_conversation, broker(), tenant_id, conversation_id)
+    log.info("covered", messages=covered)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
@@ -66,13 +70,12 @@ def consolidate_persona(tenant_id: str, persona_id: str) -> None:
             run_night,
             tenant_id,
             persona_id,
-            consolidate_at=settings.consolidate_at,
-            window=settings.editing_window,
             started_by="timetable",
         )
     except (NightUnderWay, PersonaNotFound) as nothing_to_do:
         log.info("night_left_alone", why=type(nothing_to_do).__name__, persona_id=persona_id)
     else:
+        run(ring_conversation, broker(), tenant_id, EVERY)
         log.info("night", state=night.state, day=night.period, persona_id=persona_id)
 
 
@@ -98,7 +101,6 @@ def fade_persona(tenant_id: str, persona_id: str) -> None:
             fade_hour,
             tenant_id,
             persona_id,
-            window=settings.editing_window,
             started_by="timetable",
         )
     except (NightUnderWay, PersonaNotFound) as nothing_to_do:
@@ -123,7 +125,6 @@ def duplicate(tenant_id: str, persona_id: str, copy_id: str) -> None:
             tenant_id,
             persona_id,
             copy_id=copy_id,
-            consolidate_at=settings.consolidate_at,
         )
     except (NightUnderWay, PersonaNotFound) as not_now:
         log.info("copy_left_alone", why=type(not_now).__name__, persona_id=copy_id)

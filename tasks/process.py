@@ -15,6 +15,7 @@ from engine.embedding import Embedder, claim_model, open_embedder
 from engine.extraction.port import Extractor, open_extractor
 from engine.graph import Graph
 from engine.migrations import migrate
+from engine.policy import set_deployment_policy
 from tasks.app import settings
 
 T = TypeVar("T")
@@ -68,6 +69,7 @@ def run(job: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
         if not _migrated:  # a worker may be up before any API has prepared the graph
             await migrate(here.graph)
             await claim_model(here.graph, embedder(), analyzer=settings.full_text_analyzer)
+            await set_deployment_policy(here.graph, settings)
             _migrated = True
         return await job(here.graph, *arguments, now=await here.clock.now(), **options)
 

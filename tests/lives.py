@@ -41,9 +41,7 @@ DIMENSIONS = 384  # of the vector index of the graph under test
 WINDOW = timedelta(hours=24)
 BORN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FIRST_NIGHT = datetime(2026, 5, 3, 3, tzinfo=UTC)  # of what was said in the first hours
-RULES = FlagRules(
-    confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30), factor=0.2
-)
+RULES = FlagRules(confirm_from=3, undo_window=timedelta(seconds=7), debounce=timedelta(seconds=30))
 
 
 class WordEncoder(Encoder):
@@ -79,7 +77,7 @@ class Life:
 
     async def begin(self) -> "Life":
         ada = Persona("ada", "Ada", Tone.WARM, "UTC", BORN, BORN)
-        await add_persona(self.graph, self.tenant_id, ada, consolidate_at="03:00")
+        await add_persona(self.graph, self.tenant_id, ada)
         await add_instance(self.graph, self.tenant_id, Instance("studio", "Studio", BORN))
         monday = Conversation("monday", "studio", ["ada"], BORN, "Monday")
         await add_conversation(self.graph, self.caller, monday)
@@ -130,7 +128,7 @@ class Life:
         candidate = await propose_candidate(
             self.graph,
             self.embedder,
-            self.tenant_id,
+            self.caller,
             whose,
             memory_type=memory_type,
             text=text,
@@ -138,7 +136,6 @@ class Life:
             source_message_ids=sources,
             chosen_id=chosen_id,
             now=at,
-            window=WINDOW,
         )
         return candidate.candidate_id
 
@@ -156,30 +153,29 @@ class Life:
             self.tenant_id,
             whose,
             now=now,
-            consolidate_at="03:00",
-            window=WINDOW,
             started_by="test",
             **options,
         )
 
     async def hour(self, now: datetime) -> Run:
-        return await fade_hour(
-            self.graph, self.tenant_id, "ada", now=now, window=WINDOW, started_by="test"
-        )
+        return await fade_hour(self.graph, self.tenant_id, "ada", now=now, started_by="test")
 
     async def rehearse(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
         return await rehearse_night(
-            self.graph, self.tenant_id, "ada", now=now, consolidate_at="03:00", window=WINDOW
+            self.graph,
+            self.tenant_id,
+            "ada",
+            now=now,
         )
 
     async def use(self, *memory_ids: str, at: datetime, use_id: str | None = None) -> None:
-        await use_together(self.graph, self.tenant_id, "ada", memory_ids, use_id=use_id, now=at)
+        await use_together(self.graph, self.caller, "ada", memory_ids, use_id=use_id, now=at)
 
     async def memories(
         self, state: MemoryState = MemoryState.ACTIVE, now: datetime = FIRST_NIGHT, **which: Any
     ) -> list[Memory]:
         found = await list_memories(
-            self.graph, self.tenant_id, "ada", now=now, state=state, limit=10_000, **which
+            self.graph, self.caller, "ada", now=now, state=state, limit=10_000, **which
         )
         return found.items
 
@@ -196,16 +192,14 @@ class Life:
             (link.from_id, link.type, link.to_id): link
             for state in MemoryState
             for memory in await self.memories(state)
-            for link in await list_links(self.graph, self.tenant_id, memory.memory_id)
+            for link in await list_links(self.graph, self.caller, memory.memory_id)
         }
         return [found[key] for key in sorted(found)]
 
     async def candidates(
         self, state: CandidateState = CandidateState.PENDING, *, whose: str = "ada"
     ) -> list[Candidate]:
-        found = await list_candidates(
-            self.graph, self.tenant_id, whose, states=[state], window=WINDOW, limit=10_000
-        )
+        found = await list_candidates(self.graph, self.caller, whose, states=[state], limit=10_000)
         return found.items
 
     async def ask(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -215,23 +209,28 @@ class Life:
             return [dict(record) async for record in result]
 
     async def everything(self) -> dict[str, Any]:
-        """Every node and relationship of the tenant, property by property, but for the ledger."""
+        """Every node and relationship of the tenant, property by property, but for what is only
+        ever added to: the ledger, and what streams are told of later effects; and for checkpoints,
+        which belong to a conversation, whoever makes them first."""
         nodes = await self.ask(
             """
-            MATCH (n) WHERE n.tenant_id = $t AND NOT n:Run AND NOT n:Step AND NOT n:Use
+            MATCH (n) WHERE n.tenant_id = $t AND NOT n:Run|Step|Use|Checkpoint|Summary
+              AND n.effect_of IS NULL AND NOT EXISTS { (n:Event)-[:ABOUT]->(:Run) }
             RETURN labels(n) AS labels, properties(n) AS properties"""
         )
         links = await self.ask(
             """
             MATCH (a)-[r]->(b)
             WHERE a.tenant_id = $t AND b.tenant_id = $t AND NOT b:Run AND NOT a:Run
+              AND NOT r:HAS_CHECKPOINT|COVERS|HAD
             RETURN a.id AS source, type(r) AS type, b.id AS target, properties(r) AS properties"""
         )
         told = {
             f"{sorted(it['labels'])} {it['properties']['id']}": it["properties"] for it in nodes
         }
         for properties in told.values():
-            for own in ("next_night_at", "night_sent_at"):  # the timetable's, not the memory's
+            # The timetable's and the streams', not the memory's.
+            for own in ("next_night_at", "night_sent_at", "events", "uncovered_since"):
                 properties.pop(own, None)
         told |= {f"{it['source']} {it['type']} {it['target']}": it["properties"] for it in links}
         assert len(told) == len(nodes) + len(links)  # every link is there once
@@ -280,7 +279,9 @@ class Life:
                 waiting = "passed_over" if row["passed"] else "pending"
                 assert row["state"] == ("suppressed" if acts else waiting), row
         places = await self.ask(
-            "MATCH (e:Event {tenant_id: $t}) RETURN e.place AS place ORDER BY place"
+            """
+            MATCH (e:Event {tenant_id: $t}) WHERE e.place IS NOT NULL
+            RETURN e.place AS place ORDER BY place"""
         )
         assert [it["place"] for it in places] == list(range(1, len(places) + 1))
         return {

@@ -19,6 +19,7 @@ import redis
 from docker.errors import DockerException
 
 from engine.graph import set_first_password
+from engine.models import new_id
 from engine.settings import Settings
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
@@ -65,10 +66,14 @@ def local_neo4j(folder: Path) -> Iterator[Neo4jServer]:
 
 
 def neo4j_place(folder: Path) -> Neo4jPlace:
-    return Neo4jPlace(folder, free_port(), free_port(), heap="512m", page_cache="128m")
+    # Tests fill and clear the graph all the time: planning each statement anew whenever its size
+    # has changed took most of the processor's time.
+    return Neo4jPlace(
+        folder, free_port(), free_port(), heap="512m", page_cache="128m", replan_seconds=36_000
+    )
 
 
-def start_neo4j(place: Neo4jPlace) -> "subprocess.Popen[bytes]":
+def start_neo4j(place: Neo4jPlace, seconds: float = 300) -> "subprocess.Popen[bytes]":
     """Start Neo4j on what is in its folder, and wait for it. Its log is told when it fails."""
     line = command(INSTALLED, place)
     output = place.folder / "output.log"  # Neo4j's own log goes beside; a failed start is here
@@ -76,7 +81,7 @@ def start_neo4j(place: Neo4jPlace) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(line, stdout=opened, stderr=subprocess.STDOUT)
     try:
         wait_until(
-            lambda: set_first_password(place.uri, "neo4j", PASSWORD), process, output, seconds=120
+            lambda: set_first_password(place.uri, "neo4j", PASSWORD), process, output, seconds
         )
     except BaseException:
         end(process)
@@ -148,7 +153,7 @@ def local_worker(settings: Settings, folder: Path) -> Iterator["subprocess.Popen
     """A worker as people run it. Yields its process, once it has said that it is there."""
     log = folder / "worker.log"
     line = [sys.executable, "-m", "celery", "-A", "tasks.app", "worker", "--concurrency=1"]
-    name = f"worker-{free_port()}@here"
+    name = f"worker-{new_id()}@here"
     seen = redis.Redis.from_url(str(settings.redis_url))
     with running([*line, "--without-mingle", "-n", name], settings, log) as process:
         wait_until(lambda: bool(seen.exists(f"pentimento:worker:{name}")), process, log)
@@ -163,7 +168,7 @@ def answers(url: str) -> bool:
 
 
 def wait_until(
-    true: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path, seconds: float = 60
+    true: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path, seconds: float = 180
 ) -> None:
     deadline = time.monotonic() + seconds
     while not true():

@@ -4,18 +4,30 @@
 // $persona_id  string
 // $candidate   map {id, memory_type, text, content, extracted_at, facets, token_estimate,
 //              shelf}
-// $filed       map {about, category, fact, valence, arousal}
+// $filed       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
 // $embedding   vector
 // $sources     list of strings, ids of messages
+// $user_id     string or null: with a user, only messages of instances they are a member of are there
+// $instance_ids  list of strings or null: of those instances, these only
+// $event       map {id, action, by, at, after}
 //
 // Returns candidate, and missing: the messages there are not, in which case nothing was kept. Nor was
-// it, and candidate is null, when a night has made a memory of this id.
+// it, and candidate is null, when a night has made a memory of this id. One that was there before is
+// returned as it is.
 // Nothing at all when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
 OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
-WHERE message.id IN $sources
+WHERE
+  message.id IN $sources AND
+  ($user_id IS NULL OR
+    EXISTS {
+      MATCH
+        (message)<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+          <-[:MEMBER_OF]-({id: $user_id})
+      WHERE instance.id IN coalesce($instance_ids, [instance.id])
+    })
 WITH persona, message
 ORDER BY message.said_at, message.id
 WITH persona, collect(message) AS said, collect(message.id) AS found
@@ -48,16 +60,32 @@ CALL (persona, messages, missing, flagged, taken) {
     ON CREATE SET
       candidate += $candidate,
       candidate += $filed,
+      candidate.fresh = true,
       candidate.persona_id = $persona_id,
       candidate.said_at = coalesce(messages[0].said_at, $candidate.extracted_at),
       candidate.conversation_id = messages[0].conversation_id,
+      candidate.source_id = coalesce(messages[0].copied_from, messages[0].id),
       candidate.flagged = flagged,
       candidate.deprioritized_at = CASE WHEN flagged THEN $candidate.extracted_at END,
       candidate.minimized = false,
       candidate.embedding = toFloatList($embedding),
       candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
-  MERGE (persona)-[:CONSIDERS]->(candidate)
-  FOREACH (message IN messages | MERGE (candidate)-[:DRAWN_FROM]->(message))
+  WITH persona, messages, candidate
+  FOREACH (it IN CASE WHEN candidate.fresh THEN [candidate] ELSE [] END |
+    MERGE (persona)-[:CONSIDERS]->(it)
+    FOREACH (message IN messages | MERGE (it)-[:DRAWN_FROM]->(message))
+    CREATE
+      (:Event {
+        tenant_id: $tenant_id,
+        id: $event.id,
+        action: $event.action,
+        by: $event.by,
+        at: $event.at,
+        written_at: datetime.realtime(),
+        after: $event.after
+      })-[:ABOUT]->(it)
+  )
+  REMOVE candidate.fresh
   RETURN
     candidate {
       .id,
@@ -69,7 +97,12 @@ CALL (persona, messages, missing, flagged, taken) {
       .state,
       .flagged,
       .deprioritized_at,
-      sources: [message IN messages | message.id]
+      sources:
+        COLLECT {
+          MATCH (candidate)-[:DRAWN_FROM]->(message)
+          RETURN message.id
+          ORDER BY message.said_at, message.id
+        }
     } AS candidate
   UNION
   WITH missing, taken

@@ -2,28 +2,74 @@
 //
 // $tenant_id     string
 // $candidate_id  string
-// $changes       map, any of {text, content, about, category, fact, valence, arousal, state, edited_at,
-//                removed_at, facets, token_estimate}
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member
+//                of, and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: of those instances, these only
+// $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
+// $changes       map, any of {text, content, about, category, fact, fact_value, fact_stance, fact_arity,
+//                valence, arousal, state, edited_at, removed_at, facets, token_estimate}
 // $embedding     vector or null: of the new text
 // $drawn_after   zoned datetime: the editing window of anything older is over
+// $event         map {id, action, by, at}
 //
-// Returns candidate as it is now, and changed: whether it could be. Nothing when there is none.
+// Returns candidate as it is now, with acts: how many acts of flagging hold it back, and shown_acts;
+// changed: whether it could be. Nothing when there is none for this caller.
+//
+// What it says is not written into the event, only how long it was and is.
 CYPHER 25
 MATCH (candidate:Candidate|Memory {tenant_id: $tenant_id, id: $candidate_id})
 SET candidate.lock = true
 REMOVE candidate.lock
+WITH candidate
+WHERE
+  $user_id IS NULL OR
+  (NOT EXISTS {
+      MATCH (candidate)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+      WHERE
+        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+        NOT EXISTS {
+          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+        }
+    } AND
+    EXISTS {
+      MATCH
+        (candidate)-[:DRAWN_FROM]->(message)
+          <-[:CONTAINS]-()<-[:HOLDS]-()
+          <-[member:MEMBER_OF]-({id: $user_id})
+      WHERE message.user_id = $user_id OR member.role = 'admin'
+    })
 WITH
   candidate,
+  candidate {.text, .content, .state} AS before,
   candidate:Candidate AND
   candidate.state IN ['pending', 'suppressed'] AND
   candidate.extracted_at > $drawn_after AS changed
-SET
-  candidate += CASE WHEN changed THEN $changes ELSE {} END,
-  candidate.embedding =
-    CASE
-      WHEN changed AND $embedding IS NOT NULL THEN toFloatList($embedding)
-      ELSE candidate.embedding
-    END
+FOREACH (it IN CASE WHEN changed THEN [candidate] ELSE [] END |
+  SET
+    it += $changes,
+    it.embedding = CASE WHEN $embedding IS NULL THEN it.embedding ELSE toFloatList($embedding) END
+  // What no night could digest is tried again once it was changed.
+  REMOVE it.set_aside_at, it.set_aside_why
+  CREATE
+    (:Event {
+      tenant_id: $tenant_id,
+      id: $event.id,
+      action: $event.action,
+      by: $event.by,
+      at: $event.at,
+      written_at: datetime.realtime(),
+      before:
+        CASE
+          WHEN $changes.state IS NOT NULL THEN before.state
+          ELSE '{"text": ' + size(before.text) + ', "content": ' + size(before.content) + '}'
+        END,
+      after:
+        coalesce(
+          $changes.state,
+          '{"text": ' + size(it.text) + ', "content": ' + size(it.content) + '}'
+        )
+    })-[:ABOUT]->(it)
+)
 RETURN
   candidate {
     .id,
@@ -35,6 +81,25 @@ RETURN
     .state,
     .flagged,
     .deprioritized_at,
+    acts:
+      COUNT {
+        MATCH (candidate)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = candidate.persona_id
+        RETURN DISTINCT flag.act
+      },
+    shown_acts:
+      COUNT {
+        MATCH (candidate)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE
+          flag.reversed_at IS NULL AND
+          message.persona_id = candidate.persona_id AND
+          ($viewer IS NULL OR
+            flag.flagged_by = $viewer OR
+            EXISTS {
+              (message)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
+            })
+        RETURN DISTINCT flag.act
+      },
     sources:
       COLLECT {
         MATCH (candidate)-[:DRAWN_FROM]->(message)

@@ -1,34 +1,44 @@
-// What the gate let through and what it left out, over everything said to a persona.
+// What the gate let through and what it left out, over what was said to a persona in its newest
+// conversations.
 //
-// $tenant_id   string
-// $persona_id  string
+// $tenant_id      string
+// $persona_id     string
+// $conversations  integer: this many are looked at, the newest
+// $most           integer: this many messages of them
 //
 // Returns messages; left_out, maps {reason, messages}; candidates, maps {memory_type, candidates}.
 CYPHER 25
 CALL () {
-  MATCH (conversation:Conversation {tenant_id: $tenant_id})
-    -[:WITH]->(:Persona {tenant_id: $tenant_id, id: $persona_id})
-  MATCH (conversation)-[:CONTAINS]->(message:Message)
+  MATCH
+    (:Persona {tenant_id: $tenant_id, id: $persona_id})<-[:WITH]-(conversation:Conversation)
+  WITH conversation
+  ORDER BY conversation.started_at DESC, conversation.id DESC
+  LIMIT $conversations
+  MATCH (conversation)-[:CONTAINS]->(message)
   WHERE message.persona_id = $persona_id AND message.drawn_at IS NOT NULL
-  RETURN count(message) AS messages, collect(message.left_out) AS reasons
+  WITH message
+  LIMIT $most
+  RETURN collect(message) AS said
 }
-CALL (reasons) {
-  UNWIND reasons AS of_one
-  UNWIND of_one AS reason
+CALL (said) {
+  UNWIND said AS message
+  UNWIND message.left_out AS reason
   WITH reason, count(*) AS n
   ORDER BY n DESC, reason
   RETURN collect({reason: reason, messages: n}) AS left_out
 }
-CALL () {
-  MATCH (candidate:Candidate|Memory)
+CALL (said) {
+  UNWIND said AS message
+  MATCH (message)<-[:DRAWN_FROM]-(item)
+  // A memory into which others merged is drawn from their messages too; its own has its time. And a
+  // copied persona's were not drawn again.
   WHERE
-    candidate.tenant_id = $tenant_id AND
-    candidate.persona_id = $persona_id AND
-    candidate.state IS NOT NULL AND
-    candidate.extracted_at IS NOT NULL AND
-    candidate.copied_from IS NULL
-  WITH candidate.memory_type AS memory_type, count(*) AS n
+    item.persona_id = $persona_id AND
+    item.extracted_at IS NOT NULL AND
+    item.copied_from IS NULL AND
+    item.said_at = message.said_at
+  WITH item.memory_type AS memory_type, count(DISTINCT item) AS n
   ORDER BY memory_type
   RETURN collect({memory_type: memory_type, candidates: n}) AS candidates
 }
-RETURN messages, left_out, candidates
+RETURN size(said) AS messages, left_out, candidates

@@ -2,7 +2,8 @@
 //
 // $tenant_id  string
 // $drawn      list of maps {message_id, left_out, candidates: list of maps {id, persona_id,
-//             memory_type, text, content, filed, embedding, facets, token_estimate, shelf}}
+//             memory_type, text, content, filed, embedding, facets, token_estimate, known_share,
+//             shelf}}
 // $now        zoned datetime
 //
 // Returns messages, candidates: how many of each were kept now.
@@ -41,6 +42,7 @@ CALL (message, row, copies, flagged) {
       candidate += drawn.filed,
       candidate.said_at = message.said_at,
       candidate.conversation_id = message.conversation_id,
+      candidate.source_id = message.id,
       // It may have been flagged before anything was drawn from it.
       candidate.flagged = flagged,
       candidate.deprioritized_at = CASE WHEN flagged THEN $now END,
@@ -48,6 +50,7 @@ CALL (message, row, copies, flagged) {
       candidate.embedding = toFloatList(drawn.embedding),
       candidate.facets = drawn.facets,
       candidate.token_estimate = drawn.token_estimate,
+      candidate.known_share = drawn.known_share,
       candidate.shelf = drawn.shelf,
       candidate.extracted_at = $now,
       candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END

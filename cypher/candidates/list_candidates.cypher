@@ -1,19 +1,55 @@
-// The candidates of a persona by id, of some states.
+// The candidates of a persona by id, of some states, as far as the caller may know of them.
 //
 // $tenant_id   string
 // $persona_id  string
 // $states      list of strings
+// $user_id     string or null: with a user, only those all of whose messages are in instances they are a
+//              member of
+// $instance_ids  list of strings or null: of those instances, these only
+// $viewer      string or null: with a user, one that only flags they may not know of hold back counts as
+//              pending
 // $after       string, the last id of the page before, or ''
 // $limit       integer
 //
-// Returns candidate.
+// Returns candidate, with acts: how many acts of flagging hold it back, and shown_acts.
 CYPHER 25
 MATCH (candidate:Candidate)
 WHERE
   candidate.tenant_id = $tenant_id AND
   candidate.persona_id = $persona_id AND
-  candidate.state IN $states AND
-  candidate.id > $after
+  candidate.state IN
+    CASE WHEN $viewer IS NOT NULL AND 'pending' IN $states
+      THEN $states + 'suppressed'
+      ELSE $states
+    END AND
+  candidate.id > $after AND
+  ($user_id IS NULL OR
+    (EXISTS { (candidate)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (candidate)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      })) AND
+  ($viewer IS NULL OR
+    candidate.state <> 'suppressed' OR
+    CASE
+      WHEN
+        EXISTS {
+          MATCH (candidate)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+          WHERE
+            flag.reversed_at IS NULL AND
+            message.persona_id = candidate.persona_id AND
+            (flag.flagged_by = $viewer OR
+              EXISTS {
+                (message)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
+              })
+        }
+        THEN 'suppressed'
+      ELSE 'pending'
+    END IN $states)
 WITH candidate
 ORDER BY candidate.id
 LIMIT $limit
@@ -28,6 +64,25 @@ RETURN
     .state,
     .flagged,
     .deprioritized_at,
+    acts:
+      COUNT {
+        MATCH (candidate)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = candidate.persona_id
+        RETURN DISTINCT flag.act
+      },
+    shown_acts:
+      COUNT {
+        MATCH (candidate)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE
+          flag.reversed_at IS NULL AND
+          message.persona_id = candidate.persona_id AND
+          ($viewer IS NULL OR
+            flag.flagged_by = $viewer OR
+            EXISTS {
+              (message)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
+            })
+        RETURN DISTINCT flag.act
+      },
     sources:
       COLLECT {
         MATCH (candidate)-[:DRAWN_FROM]->(message)

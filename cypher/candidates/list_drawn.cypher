@@ -9,11 +9,12 @@
 // each candidate that was drawn from it, whatever has become of it since.
 CYPHER 25
 MATCH (message:Message)
+  USING INDEX SEEK message:Message(tenant_id, conversation_id, said_at, arrival)
 WHERE
   message.tenant_id = $tenant_id AND
   message.conversation_id = $conversation_id AND
   $since <= message.said_at < $until AND
-  message.id IS NOT NULL // an index is used only when all it covers is asked for
+  message.arrival IS NOT NULL // an index is used only when all it covers is asked for
 RETURN
   message {
     .id,

@@ -4,15 +4,18 @@
 // $conversation_id  string
 // $limit            integer
 //
-// Returns message, with who said it and where, whether the same person said the same before, what was
-// said just before it by another, and whether the persona has heard of who said it.
+// Returns message, with who said it and where, when the same person said the same before, what was said
+// just before it by another, and whether the persona has heard of who said it; arrival: its number.
 CYPHER 25
-MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
-  -[:CONTAINS]->(message:Message)
-WHERE message.waiting_since IS NOT NULL
-WITH conversation, message
-ORDER BY message.said_at, message.id
+MATCH (message:Message)
+WHERE
+  message.tenant_id = $tenant_id AND
+  message.conversation_id = $conversation_id AND
+  message.waiting_since IS NOT NULL
+WITH message
+ORDER BY message.said_at, message.arrival
 LIMIT $limit
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
 RETURN
   message {
@@ -33,12 +36,14 @@ RETURN
     before:
       COLLECT {
         MATCH (other:Message {tenant_id: $tenant_id, conversation_id: $conversation_id})
+          USING INDEX SEEK other:Message(tenant_id, conversation_id, said_at, arrival)
         WHERE
           other.said_at <= message.said_at AND
           other.said_at >= message.said_at - duration({hours: 1}) AND
-          (other.said_at < message.said_at OR other.id < message.id)
+          other.arrival IS NOT NULL AND // an index is used only when all it covers is asked for
+          (other.said_at < message.said_at OR other.arrival < message.arrival)
         WITH other
-        ORDER BY other.said_at DESC, other.id DESC
+        ORDER BY other.said_at DESC, other.arrival DESC
         LIMIT 1
         WITH other
         WHERE
@@ -48,19 +53,25 @@ RETURN
             coalesce(other.speaker, '') <> coalesce(message.speaker, ''))
         RETURN other.content
       }[0],
-    is_repeat:
-      EXISTS {
+    repeats_at:
+      COLLECT {
         MATCH (other:Message {
           tenant_id: $tenant_id,
           conversation_id: $conversation_id,
           fingerprint: message.fingerprint
         })
         WHERE
+          // What is said again after it was forgotten is no repeat.
+          NOT coalesce(other.flagged, false) AND
           other.role = message.role AND
           coalesce(other.user_id, '') = coalesce(message.user_id, '') AND
           coalesce(other.speaker, '') = coalesce(message.speaker, '') AND
           (other.said_at < message.said_at OR
-            (other.said_at = message.said_at AND other.id < message.id))
-      }
-  } AS message
-ORDER BY message.said_at, message.id
+            (other.said_at = message.said_at AND other.arrival < message.arrival))
+        RETURN other.said_at
+        ORDER BY other.said_at DESC
+        LIMIT 1
+      }[0]
+  } AS message,
+  message.arrival AS arrival
+ORDER BY message.said_at, arrival

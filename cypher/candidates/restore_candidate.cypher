@@ -2,19 +2,53 @@
 //
 // $tenant_id     string
 // $candidate_id  string
-// $now           zoned datetime
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member
+//                of, and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: of those instances, these only
+// $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
+// $event         map {id, action, by, at}
 //
-// Returns candidate as it is now, and restored: whether it could be. Nothing when there is none.
+// Returns candidate as it is now, with acts: how many acts of flagging hold it back, and shown_acts; and
+// restored: whether it could be. Nothing when there is none for this caller.
 CYPHER 25
 MATCH (candidate:Candidate|Memory {tenant_id: $tenant_id, id: $candidate_id})
 SET candidate.lock = true
 REMOVE candidate.lock
+WITH candidate
+WHERE
+  $user_id IS NULL OR
+  (NOT EXISTS {
+      MATCH (candidate)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+      WHERE
+        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+        NOT EXISTS {
+          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+        }
+    } AND
+    EXISTS {
+      MATCH
+        (candidate)-[:DRAWN_FROM]->(message)
+          <-[:CONTAINS]-()<-[:HOLDS]-()
+          <-[member:MEMBER_OF]-({id: $user_id})
+      WHERE message.user_id = $user_id OR member.role = 'admin'
+    })
 WITH candidate, candidate.state = 'passed_over' AS restored
 FOREACH (it IN CASE WHEN restored THEN [candidate] ELSE [] END |
   SET
     it.state = 'pending',
-    it.restored_at = $now
+    it.restored_at = $event.at
   REMOVE it.passed_over_at
+  CREATE
+    (:Event {
+      tenant_id: $tenant_id,
+      id: $event.id,
+      action: $event.action,
+      by: $event.by,
+      at: $event.at,
+      written_at: datetime.realtime(),
+      before: 'passed_over',
+      after: 'pending'
+    })-[:ABOUT]->(it)
 )
 RETURN
   candidate {
@@ -27,6 +61,25 @@ RETURN
     .state,
     .flagged,
     .deprioritized_at,
+    acts:
+      COUNT {
+        MATCH (candidate)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = candidate.persona_id
+        RETURN DISTINCT flag.act
+      },
+    shown_acts:
+      COUNT {
+        MATCH (candidate)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE
+          flag.reversed_at IS NULL AND
+          message.persona_id = candidate.persona_id AND
+          ($viewer IS NULL OR
+            flag.flagged_by = $viewer OR
+            EXISTS {
+              (message)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
+            })
+        RETURN DISTINCT flag.act
+      },
     sources:
       COLLECT {
         MATCH (candidate)-[:DRAWN_FROM]->(message)

@@ -26,7 +26,11 @@ WHERE
   memory.importance IS NOT NULL AND
   memory.salience IS NOT NULL AND
   memory.pinned IS NOT NULL AND
-  memory.minimized IS NOT NULL
+  memory.minimized IS NOT NULL AND
+  memory.salience IS :: FLOAT | INTEGER AND
+  memory.importance IS :: INTEGER AND
+  1 <= memory.importance <= 10 AND
+  0 <= memory.salience <= 1
 RETURN
   memory.state AS state,
   memory.memory_type AS memory_type,

@@ -11,5 +11,7 @@ WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
   memory.state = 'active' AND
-  memory.valence IS NOT NULL
+  memory.valence IS NOT NULL AND
+  memory.valence IS :: FLOAT | INTEGER AND
+  (memory.arousal IS NULL OR memory.arousal IS :: FLOAT | INTEGER)
 RETURN count(*) AS felt, sum(memory.valence) AS valence, sum(memory.arousal) AS arousal

@@ -6,6 +6,7 @@
 // Returns state, memory_type, candidates.
 CYPHER 25
 MATCH (candidate:Candidate)
+  USING INDEX SEEK candidate:Candidate(tenant_id, persona_id, state, id)
 WHERE
   candidate.tenant_id = $tenant_id AND
   candidate.persona_id = $persona_id AND

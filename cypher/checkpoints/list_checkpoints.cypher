@@ -31,7 +31,7 @@ RETURN
       COLLECT {
         MATCH (checkpoint)-[:COVERS]->(message:Message)
         RETURN message.id
-        ORDER BY message.said_at, message.id
+        ORDER BY message.said_at, message.arrival
       },
     stale_summaries:
       COLLECT {

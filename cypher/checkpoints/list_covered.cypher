@@ -7,13 +7,15 @@
 CYPHER 25
 UNWIND $checkpoint_ids AS id
 MATCH (checkpoint:Checkpoint {tenant_id: $tenant_id, id: id})-[:COVERS]->(message:Message)
-MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
+WITH checkpoint, message, message.persona_id AS persona_id
+MATCH (persona:Persona {tenant_id: $tenant_id, id: persona_id})
 RETURN
   checkpoint.id AS checkpoint_id,
   message {
     .id,
     .content,
     .said_at,
+    .arrival,
     flagged: coalesce(message.flagged, false),
     speaker:
       CASE message.role
@@ -25,9 +27,9 @@ RETURN
         // What others merged into is drawn from their messages too; of a message is its own, if any.
         MATCH (item:Candidate|Memory {memory_type: 'episodic'})-[:DRAWN_FROM]->(message)
         WHERE item.embedding IS NOT NULL
-        RETURN item.embedding
+        RETURN item {.embedding, .known_share}
         ORDER BY item.said_at <> message.said_at, item.id
         LIMIT 1
       }[0]
   } AS message
-ORDER BY message.said_at, message.id
+ORDER BY message.said_at, message.arrival

@@ -12,7 +12,7 @@ WHERE
   message.conversation_id = $conversation_id AND
   message.uncovered_since IS NOT NULL
 WITH message
-ORDER BY message.said_at, message.id
+ORDER BY message.said_at, message.arrival
 LIMIT $limit
 MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
 RETURN
@@ -20,6 +20,7 @@ RETURN
     .id,
     .content,
     .said_at,
+    .arrival,
     flagged: coalesce(message.flagged, false),
     speaker:
       CASE message.role
@@ -31,9 +32,9 @@ RETURN
         // What others merged into is drawn from their messages too; of a message is its own, if any.
         MATCH (item:Candidate|Memory {memory_type: 'episodic'})-[:DRAWN_FROM]->(message)
         WHERE item.embedding IS NOT NULL
-        RETURN item.embedding
+        RETURN item {.embedding, .known_share}
         ORDER BY item.said_at <> message.said_at, item.id
         LIMIT 1
       }[0]
   } AS message
-ORDER BY message.said_at, message.id
+ORDER BY message.said_at, message.arrival

@@ -6,8 +6,9 @@
 // $conversation_id  string
 // $message_ids      list of strings
 // $now              zoned datetime
+// $event_id         string, of the event that tells of it
 //
-// Returns checkpoint_id, for each that changed.
+// Returns checkpoint_ids, of those that changed.
 CYPHER 25
 UNWIND $message_ids AS id
 MATCH (flagged:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
@@ -60,4 +61,23 @@ SET
     CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $now END,
   checkpoint.summary = summary,
   checkpoint.muted = muted
-RETURN checkpoint.id AS checkpoint_id
+WITH collect(checkpoint.id) AS checkpoint_ids
+CALL (checkpoint_ids) {
+  MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+  WHERE checkpoint_ids <> []
+  SET conversation.events = coalesce(conversation.events, 0) + 1
+  CREATE
+    (:Event {
+      tenant_id: $tenant_id,
+      conversation_id: $conversation_id,
+      place: conversation.events,
+      id: $event_id,
+      effect_of: 'checkpoints',
+      action: 'summarized',
+      by: 'engine',
+      at: $now,
+      written_at: datetime.realtime(),
+      checkpoint_ids: checkpoint_ids
+    })
+}
+RETURN checkpoint_ids

@@ -4,6 +4,7 @@
 // $instance_id   string
 // $persona_ids   list of strings
 // $conversation  map {id, title, started_at}
+// $event         map {id, action, by, at}: for the audit, when it is new
 //
 // Returns conversation; missing: the personas there are not, in which case nothing was made.
 // Nothing at all when there is no such instance.
@@ -19,10 +20,24 @@ CALL (instance, personas, missing) {
   MERGE (conversation:Conversation {tenant_id: $tenant_id, id: $conversation.id})
     ON CREATE SET
       conversation += $conversation,
+      conversation.fresh = true,
       conversation.instance_id = instance.id,
       conversation.persona_ids = $persona_ids
   MERGE (instance)-[:HOLDS]->(conversation)
   FOREACH (persona IN personas | MERGE (conversation)-[:WITH]->(persona))
+  FOREACH (made IN CASE WHEN conversation.fresh THEN [conversation] ELSE [] END |
+    REMOVE made.fresh
+    CREATE
+      (:Event {
+        tenant_id: $tenant_id,
+        id: $event.id,
+        action: $event.action,
+        by: $event.by,
+        at: $event.at,
+        written_at: datetime.realtime(),
+        after: $instance_id
+      })-[:ABOUT]->(made)
+  )
   RETURN
     conversation {
       .id,

@@ -1,5 +1,5 @@
 // Keep messages as they were said. One that is there already stays as it is, and comes back as
-// it was recorded.
+// it was recorded. Each new one is numbered by its arrival in the conversation.
 //
 // $tenant_id        string
 // $conversation_id  string
@@ -10,17 +10,28 @@
 // Returns message, in the order given.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+// One at a time in a conversation, so that every arrival has a number of its own.
+SET conversation.lock = true
+REMOVE conversation.lock
+WITH conversation, coalesce(conversation.arrivals, 0) AS arrivals
 UNWIND range(0, size($messages) - 1) AS place
-WITH conversation, place, $messages[place] AS given
+WITH conversation, arrivals, place, $messages[place] AS given
 MERGE (message:Message {tenant_id: $tenant_id, id: given.id})
   ON CREATE SET
     message += given,
     message.conversation_id = $conversation_id,
+    message.arrival = arrivals + place + 1,
     message.received_at = $received_at,
     message.waiting_since = $received_at
 // One id in two conversations is a conflict that the caller is told of; it is not linked here.
 FOREACH (mine IN CASE WHEN message.conversation_id = $conversation_id THEN [1] ELSE [] END |
   MERGE (conversation)-[:CONTAINS]->(message)
+  SET
+    conversation.arrivals =
+      CASE
+        WHEN message.arrival > coalesce(conversation.arrivals, 0) THEN message.arrival
+        ELSE conversation.arrivals
+      END
 )
 RETURN
   message {

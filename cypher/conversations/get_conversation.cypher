@@ -3,6 +3,7 @@
 // $tenant_id        string
 // $conversation_id  string
 // $user_id          string or null: with a user, only inside an instance they are a member of
+// $instance_ids     list of strings or null: of those instances, these only
 //
 // Returns conversation; is_admin: whether the user is an admin of its instance. Nothing when there is
 // none for this caller.
@@ -11,8 +12,9 @@ MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 WHERE
   $user_id IS NULL OR
   EXISTS {
-    (:User {tenant_id: $tenant_id, id: $user_id})
-      -[:MEMBER_OF]->(:Instance)-[:HOLDS]->(conversation)
+    MATCH
+      (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
+    WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
   }
 RETURN
   conversation {
@@ -23,6 +25,5 @@ RETURN
     .started_at
   } AS conversation,
   EXISTS {
-    (:User {tenant_id: $tenant_id, id: $user_id})
-      -[:MEMBER_OF {role: 'admin'}]->(:Instance)-[:HOLDS]->(conversation)
+    (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id})
   } AS is_admin

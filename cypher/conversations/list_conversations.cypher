@@ -3,21 +3,46 @@
 // $tenant_id    string
 // $instance_id  string or null: of this instance only
 // $user_id      string or null: with a user, only inside instances they are a member of
+// $instance_ids  list of strings or null: of those instances, these only
 // $after        string, the last id of the page before, or ''
 // $limit        integer
 //
 // Returns conversation.
 CYPHER 25
-MATCH (conversation:Conversation)
-WHERE
-  conversation.tenant_id = $tenant_id AND
-  conversation.id > $after AND
-  ($instance_id IS NULL OR conversation.instance_id = $instance_id) AND
-  ($user_id IS NULL OR
-    EXISTS {
-      (:User {tenant_id: $tenant_id, id: $user_id})
-        -[:MEMBER_OF]->(:Instance)-[:HOLDS]->(conversation)
-    })
+CALL () {
+  WITH 1 AS anywhere
+  WHERE $user_id IS NULL AND $instance_id IS NULL
+  MATCH (conversation:Conversation)
+    USING INDEX SEEK conversation:Conversation(tenant_id, id)
+  WHERE conversation.tenant_id = $tenant_id AND conversation.id > $after
+  RETURN conversation
+  ORDER BY conversation.tenant_id, conversation.id
+  LIMIT $limit
+  UNION ALL
+  CALL () {
+    WITH 1 AS staff
+    WHERE $user_id IS NULL
+    RETURN $instance_id AS instance_id
+    UNION ALL
+    MATCH (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+    WHERE
+      instance.id = coalesce($instance_id, instance.id) AND
+      instance.id IN coalesce($instance_ids, [instance.id])
+    RETURN instance.id AS instance_id
+  }
+  CALL (instance_id) {
+    MATCH (conversation:Conversation)
+      USING INDEX SEEK conversation:Conversation(tenant_id, instance_id, id)
+    WHERE
+      conversation.tenant_id = $tenant_id AND
+      conversation.instance_id = instance_id AND
+      conversation.id > $after
+    RETURN conversation
+    ORDER BY conversation.tenant_id, conversation.instance_id, conversation.id
+    LIMIT $limit
+  }
+  RETURN conversation
+}
 RETURN
   conversation {
     .id,

@@ -1,25 +1,25 @@
-// A page of a conversation, in the order things were said.
+// A page of a conversation, by when things were said and then by when they arrived.
 //
 // $tenant_id        string
 // $conversation_id  string
 // $after_said_at    zoned datetime, of the last message of the page before
-// $after_id         string, of the same
+// $after_arrival    integer, of the same
 // $limit            integer
 //
-// Returns message.
+// Returns message; arrival: its number in the conversation.
 CYPHER 25
 MATCH (message:Message)
-  USING INDEX SEEK message:Message(tenant_id, conversation_id, said_at, id)
+  USING INDEX SEEK message:Message(tenant_id, conversation_id, said_at, arrival)
 WHERE
   message.tenant_id = $tenant_id AND
   message.conversation_id = $conversation_id AND
   message.said_at >= $after_said_at AND
-  message.id IS NOT NULL AND
+  message.arrival IS NOT NULL AND
   // Not an OR, which would be looked up in two indexes.
-  CASE WHEN message.said_at = $after_said_at THEN message.id > $after_id ELSE true END
+  CASE WHEN message.said_at = $after_said_at THEN message.arrival > $after_arrival ELSE true END
 WITH message
 // All of the index's properties, so that it is read in its order, and no farther than the limit.
-ORDER BY message.tenant_id, message.conversation_id, message.said_at, message.id
+ORDER BY message.tenant_id, message.conversation_id, message.said_at, message.arrival
 LIMIT $limit
 RETURN
   message {
@@ -37,5 +37,6 @@ RETURN
         MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
         RETURN flag {.*}
       }[0]
-  } AS message
-ORDER BY message.said_at, message.id
+  } AS message,
+  message.arrival AS arrival
+ORDER BY message.said_at, arrival

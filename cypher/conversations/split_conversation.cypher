@@ -22,6 +22,8 @@ MERGE (made:Conversation {tenant_id: $tenant_id, id: $made.id})
     made.instance_id = origin.instance_id,
     made.persona_ids = origin.persona_ids,
     made.split_from = origin.id,
+    // Copies keep their numbers; what is said later comes after them.
+    made.arrivals = origin.arrivals,
     made.fresh = true
 WITH origin, made, coalesce(made.fresh, false) AS fresh
 REMOVE made.fresh
@@ -54,6 +56,7 @@ CALL (made, fresh) {
       role: message.role,
       content: message.content,
       said_at: message.said_at,
+      arrival: message.arrival,
       user_id: message.user_id,
       speaker: message.speaker,
       reply_to: coalesce($copies[message.reply_to], message.reply_to),
@@ -106,6 +109,7 @@ CALL (origin, messages, there) {
       action: 'split',
       by: $act.by,
       at: $made.started_at,
+      written_at: datetime.realtime(),
       into: $made.id,
       message_ids: [message IN messages | message.id]
     })
@@ -126,5 +130,5 @@ RETURN
   COLLECT {
     MATCH (made)-[:CONTAINS]->(carried:Message)-[:COPY_OF]->()
     RETURN carried.id
-    ORDER BY carried.said_at, carried.id
+    ORDER BY carried.said_at, carried.arrival
   } AS copies

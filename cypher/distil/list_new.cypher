@@ -3,9 +3,11 @@
 // $tenant_id   string
 // $persona_id  string
 // $limit       integer
+// $near        integer, related episodes of each
 // $similarity  float, cosine from which two episodes may be of one theme
+// $characters  integer, of a text that are read
 //
-// Returns episode; near, maps {id, text, content, said_at, similarity, embedding, themes}, the nearest
+// Returns episode; near, maps {id, about, text, said_at, similarity, embedding, themes}, the nearest
 // first. `themes` are what was distilled from it, maps {id, content}.
 CYPHER 25
 MATCH (episode:Memory)
@@ -17,7 +19,8 @@ WHERE
   episode.said_at IS NOT NULL AND
   episode.id IS NOT NULL // an index is used only when all it covers is asked for
 WITH episode
-ORDER BY episode.said_at, episode.id
+// All of the index's properties, so that it is read in its order, and no farther than the limit.
+ORDER BY episode.tenant_id, episode.persona_id, episode.awaits, episode.said_at, episode.id
 LIMIT $limit
 CALL (episode) {
   MATCH (episode)-[link:RELATED]-(other:Episodic)
@@ -29,18 +32,22 @@ CALL (episode) {
     coalesce(other.about, '') = coalesce(episode.about, '')
   WITH other, link.similarity AS similarity
   ORDER BY similarity DESC, other.id
+  LIMIT $near
   RETURN
     collect(other {
       .id,
       .about,
-      .content,
+      text: left(other.text, $characters),
       .said_at,
       .embedding,
       similarity: similarity,
       themes:
         COLLECT {
           MATCH (theme:Semantic)-[:EXTENDS]->(other)
-          WHERE theme.distilled_at IS NOT NULL AND theme.state = 'active'
+          WHERE
+            theme.distilled_at IS NOT NULL AND
+            theme.state = 'active' AND
+            NOT theme.flagged
           RETURN theme {.id, .content}
           ORDER BY theme.id
         }
@@ -51,13 +58,16 @@ RETURN
     .id,
     .about,
     .category,
-    .content,
+    text: left(episode.text, $characters),
     .said_at,
     .embedding,
     themes:
       COLLECT {
         MATCH (theme:Semantic)-[:EXTENDS]->(episode)
-        WHERE theme.distilled_at IS NOT NULL AND theme.state = 'active'
+        WHERE
+          theme.distilled_at IS NOT NULL AND
+          theme.state = 'active' AND
+          NOT theme.flagged
         RETURN theme {.id, .content}
         ORDER BY theme.id
       }

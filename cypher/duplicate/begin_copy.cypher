@@ -6,6 +6,7 @@
 // $copy        map {id, name: string or null, at}
 // $worker      string, the same for every attempt at this copy
 // $seconds     integer, after which silent copying counts as dead
+// $event       map {id, action, by, at}
 //
 // Returns persona, the copy; copied_from; copying: whether there is something left to do; busy: whether
 // something is going on in the old one. Nothing when there is no such persona.
@@ -22,14 +23,23 @@ MERGE (copy:Persona {tenant_id: $tenant_id, id: $copy.id})
     copy.identity = source.identity,
     copy.tone = source.tone,
     copy.time_zone = source.time_zone,
-    copy.people = source.people,
     copy.policy = source.policy,
-    copy.reckon = source.reckon,
+    copy.policy_version = source.policy_version,
+    copy.reckoned_version = source.reckoned_version,
     copy.created_at = $copy.at,
     copy.updated_at = $copy.at,
     copy.copied_from = source.id,
-    copy.copying = $copy.at
+    copy.copying = $copy.at,
+    copy.new = true
 MERGE (tenant)-[:OWNS]->(copy)
+FOREACH (made IN CASE WHEN copy.new THEN [1] ELSE [] END |
+  CREATE
+    (event:Event {tenant_id: $tenant_id, written_at: datetime.realtime(), after: copy.id})
+      -[:ABOUT]->(source)
+  CREATE (event)-[:ABOUT]->(copy)
+  SET event += $event
+)
+REMOVE copy.new
 WITH
   source,
   copy,

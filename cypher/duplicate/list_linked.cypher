@@ -6,6 +6,7 @@
 // Returns id, in order.
 CYPHER 25
 MATCH (memory:Memory)
+  USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, id)
 WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND

@@ -7,6 +7,7 @@
 // Returns id, in order.
 CYPHER 25
 MATCH (memory:Memory)
+  USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, id)
 WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
@@ -14,6 +15,7 @@ WHERE
   memory.id IS NOT NULL AND // an index is used only when all it covers is asked for
   NOT EXISTS {
     MATCH (copied:Memory)
+      USING INDEX SEEK copied:Memory(tenant_id, persona_id, copied_from)
     WHERE
       copied.tenant_id = $tenant_id AND
       copied.persona_id = $copy_id AND

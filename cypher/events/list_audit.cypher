@@ -1,15 +1,34 @@
-// Everything that was changed in a tenant by people and by what speaks for them, in order.
+// Everything that was changed in a tenant by people and by what speaks for them, in the order in which it
+// took effect.
 //
-// $tenant_id  string
-// $after      string, the last id of the page before, or ''
-// $limit      integer
+// $tenant_id   string
+// $after_time  string, a time: when the last event of the page before was written, or one before all
+// $after_id    string: of the same
+// $from_time   zoned datetime or null: only what was done then or later
+// $to_time     zoned datetime or null: only what was done before
+// $actor       string or null: only by them
+// $action      string or null: only this
+// $limit       integer
 //
-// Returns event, with the ids of what it was about.
+// Returns event, with the ids of what it was about; written: a string, when it was written, to the
+// nanosecond.
 CYPHER 25
 MATCH (event:Event)
-WHERE event.tenant_id = $tenant_id AND event.id > $after
+  USING INDEX SEEK event:Event(tenant_id, written_at, id)
+WHERE
+  event.tenant_id = $tenant_id AND
+  event.written_at >= datetime($after_time) AND
+  event.id IS NOT NULL AND
+  // Not an OR, which would be looked up in two indexes.
+  CASE WHEN event.written_at = datetime($after_time) THEN event.id > $after_id ELSE true END AND
+  ($from_time IS NULL OR event.at >= $from_time) AND
+  ($to_time IS NULL OR event.at < $to_time) AND
+  ($actor IS NULL OR event.by = $actor) AND
+  ($action IS NULL OR event.action = $action) AND
+  // What follows from a change is told to streams; the change itself is what is audited.
+  event.effect_of IS NULL
 WITH event
-ORDER BY event.id
+ORDER BY event.tenant_id, event.written_at, event.id
 LIMIT $limit
 RETURN
   event {
@@ -19,6 +38,8 @@ RETURN
         MATCH (event)-[:ABOUT]->(it)
         RETURN it.id
         ORDER BY it.id
+        LIMIT 1000
       }
-  } AS event
-ORDER BY event.id
+  } AS event,
+  toString(event.written_at) AS written
+ORDER BY event.written_at, event.id

@@ -7,12 +7,13 @@
 // $as_of       zoned datetime
 // $limit       integer, memories
 //
-// Returns memories: how many were looked at; archived: how many were archived. One that was used or
-// pinned since it was chosen is not.
+// Returns memories: how many were looked at; archived: ids of those that were archived. One that was used
+// or pinned since it was chosen is not.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
   MATCH (memory:Memory)
+    USING INDEX SEEK memory:Memory(tenant_id, persona_id, awaits, said_at, id)
   WHERE
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
@@ -49,4 +50,4 @@ FOREACH (done IN CASE WHEN memories = [] THEN [] ELSE [1] END |
       salience_before: salience_before
     })
 )
-RETURN size(memories) AS memories, size(archived_ids) AS archived
+RETURN size(memories) AS memories, archived_ids AS archived

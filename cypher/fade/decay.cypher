@@ -14,12 +14,16 @@ CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
   MATCH (memory:Memory)
+    USING INDEX SEEK memory:Memory(tenant_id, persona_id, fades_at)
   WHERE
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
     memory.fades_at <= $as_of
   WITH memory
   LIMIT $limit
+  // The lock before the look: it may just be used, pinned or given another importance.
+  SET memory.lock = true
+  REMOVE memory.lock
   // All that is read of a memory in one go: property by property takes twice as long.
   WITH
     memory,

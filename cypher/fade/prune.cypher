@@ -15,6 +15,7 @@ CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
   MATCH (memory:Memory)
+    USING INDEX SEEK memory:Memory(tenant_id, persona_id, prune_at)
   WHERE
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
@@ -39,6 +40,10 @@ CALL () {
         -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
       (other:Memory)
     WHERE link.strength < below
+    SET link.lock = true
+    REMOVE link.lock
+    WITH memory, link, other, below, unused
+    WHERE link IS NULL OR link.strength < below
     WITH memory, link, other, link.coactivated_at + unused AS due_at
     WITH
       link,

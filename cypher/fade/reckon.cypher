@@ -14,13 +14,15 @@ CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
   MATCH (memory:Memory)
+    USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, id)
   WHERE
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
     memory.state = 'active' AND
     memory.id > $after
   WITH memory
-  ORDER BY memory.id
+  // All of the index's properties, so that it is read in its order, and no farther than the limit.
+  ORDER BY memory.tenant_id, memory.persona_id, memory.state, memory.id
   LIMIT $limit
   WITH
     memory,

@@ -2,6 +2,7 @@
 //
 // $tenant_id   string
 // $persona_id  string
+// $version     integer: a change that was made later waits for the next run
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
-REMOVE persona.reckon
+SET persona.reckoned_version = $version

@@ -14,12 +14,18 @@ CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
   MATCH (memory:Memory)
+    USING INDEX SEEK memory:Memory(tenant_id, persona_id, stirred_at)
   WHERE
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
     memory.stirred_at IS NOT NULL
   WITH memory
   LIMIT $limit
+  // The lock before the look: its links may just be used.
+  SET memory.lock = true
+  REMOVE memory.lock
+  WITH memory
+  WHERE memory.stirred_at IS NOT NULL
   RETURN
     collect(memory) AS memories,
     collect(memory.id) AS memory_ids,
@@ -50,10 +56,12 @@ CALL (run, memories) {
     (memory)
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
     (other)
-  WHERE
-    link.coactivated_at > since AND
-    link.strength < below
-  WITH at, link, other.id AS to_id, link.strength AS before, rate
+  WHERE link.coactivated_at > since
+  SET link.lock = true
+  REMOVE link.lock
+  // As one map, since a property that is named may have been read ahead of the lock.
+  WITH at, link, other.id AS to_id, properties(link).strength AS before, below, rate
+  WHERE before < below
   WITH *, before + (1 - before) * rate AS after
   RETURN
     collect(link) AS links,

@@ -7,15 +7,16 @@
 // $conversation_id  string
 // $message_ids      list of strings
 // $act              map {id, is_range, by, at}
-// $young_after      zoned datetime: what was said later is young
-// $factor           float: what one act leaves of a memory's weight
-// $event            map {id, action}
-// $ack              map {id, persona_id, single, several, range, since}: what the persona may say; an
-//                   acknowledgment given since then becomes the plural one instead
+// $personas         map, by persona id: maps {young_after: what was said later is young; factor: what one
+//                   act leaves of a weight; factor_of, factors: of which `type/category` or type it leaves
+//                   something else, and what}
+// $ack              map {id, persona_id, single, range, several, plainest, since}: what the persona may
+//                   say; one that the same person was given since then becomes the plural one instead, in
+//                   the words of the persona that gave it: several, by persona id, or else plainest
 //
 // Returns records, maps {message_id, flag} of the messages that were found, in the order given;
-// candidate_ids, memory_ids, checkpoint_ids: what was touched by this call; links: how many; acknowledgment: a map, or
-// null when nothing new was flagged.
+// candidate_ids, memory_ids, checkpoint_ids, links (maps {from_id, to_id, type}): what was touched by this
+// call; acknowledgment: a map, or null when nothing new was flagged.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 // One at a time in a conversation, so that overlapping ranges come out as if one had been first.
@@ -25,17 +26,17 @@ WITH conversation
 CALL () {
   UNWIND $message_ids AS id
   MATCH (message:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
-  WHERE NOT coalesce(message.flagged, false)
-  RETURN collect(message) AS fresh
+  RETURN
+    collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message END) AS fresh,
+    count(message) AS members,
+    count(CASE WHEN message.said_at > $personas[message.persona_id].young_after THEN 1 END) AS young
 }
-WITH
-  conversation,
-  fresh,
-  any(message IN fresh WHERE message.said_at > $young_after) AND
-  any(message IN fresh WHERE message.said_at <= $young_after) AS mixed
+// Whether it holds both old and young is asked of the whole selection, flagged before or not.
+WITH conversation, fresh, 0 < young < members AS mixed
 CALL (fresh, mixed) {
   UNWIND range(0, size(fresh) - 1) AS place
   WITH fresh[place] AS message, place, mixed
+  WITH message, place, mixed, $personas[message.persona_id] AS rules
   CREATE
     (flag:Flag {
       tenant_id: $tenant_id,
@@ -46,10 +47,13 @@ CALL (fresh, mixed) {
       range_id: CASE WHEN $act.is_range THEN $act.id END,
       scope:
         CASE
-          WHEN message.said_at > $young_after THEN 'context_and_memory'
+          WHEN message.said_at > rules.young_after THEN 'context_and_memory'
           WHEN $act.is_range AND NOT mixed THEN 'context_and_memory'
           ELSE 'context_only'
-        END
+        END,
+      factor: rules.factor,
+      factor_of: rules.factor_of,
+      factors: rules.factors
     })
   CREATE (flag)-[:FLAGS]->(message)
   SET
@@ -81,19 +85,50 @@ CALL (memories) {
   UNWIND memories AS memory
   WITH
     memory,
-    COUNT {
-      MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
-      WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
-      RETURN DISTINCT flag.act
-    } AS acts
+    reduce(
+      weight = coalesce(memory.own_modifier, 1.0),
+      factor IN
+        COLLECT {
+          // What each act left in its time, whatever the policy is now.
+          MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+          WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+          WITH
+            flag.act AS act,
+            min(
+              coalesce(
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type + '/' + memory.category |
+                  flag.factors[place]
+                ][0],
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type |
+                  flag.factors[place]
+                ][0],
+                flag.factor
+              )
+            ) AS factor
+          RETURN factor
+          ORDER BY act
+        } |
+      weight * factor
+    ) AS weight
   SET
-    memory.weight_modifier = coalesce(memory.own_modifier, 1.0) * $factor ^ acts,
-    memory.minimized = true
+    memory.weight_modifier = weight,
+    memory.minimized = weight < 1
   WITH memory
   OPTIONAL MATCH
-    (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
+    (memory)
+      -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
+      (other)
   SET link.weight_modifier = memory.weight_modifier
-  RETURN count(link) AS links
+  RETURN
+    collect(
+      CASE WHEN link IS NOT NULL
+        THEN {from_id: memory.id, to_id: other.id, type: type(link)}
+      END
+    ) AS links
 }
 CALL (fresh) {
   // As in checkpoints/refresh_summaries: a statement of its own would be a second round trip.
@@ -149,7 +184,8 @@ CALL (fresh) {
     checkpoint.muted = muted
   RETURN collect(checkpoint.id) AS checkpoint_ids
 }
-OPTIONAL MATCH (given:Acknowledgment {tenant_id: $tenant_id, id: conversation.acknowledgment_id})
+// Of who flagged, so that nobody is told of what others have flagged.
+OPTIONAL MATCH (conversation)-[:ACKNOWLEDGED {by: $act.by}]->(given:Acknowledgment)
 WHERE given.withdrawn_at IS NULL AND given.last_at >= $ack.since
 CALL (conversation, fresh, given) {
   WITH conversation, fresh, given
@@ -165,13 +201,16 @@ CALL (conversation, fresh, given) {
       made_at: $act.at,
       last_at: $act.at
     })
-  SET conversation.acknowledgment_id = $ack.id
+  WITH conversation, made
+  OPTIONAL MATCH (conversation)-[last:ACKNOWLEDGED {by: $act.by}]->()
+  DELETE last
+  CREATE (conversation)-[:ACKNOWLEDGED {by: $act.by}]->(made)
   RETURN made AS said
   UNION
   WITH fresh, given
   WHERE fresh <> [] AND given IS NOT NULL
   SET
-    given.text = $ack.several,
+    given.text = coalesce($ack.several[given.persona_id], $ack.plainest),
     given.plural = true,
     given.last_at = $act.at
   RETURN given AS said
@@ -182,11 +221,13 @@ CALL (conversation, fresh, given) {
 }
 CALL (fresh, said) {
   UNWIND fresh AS message
-  MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
+  // Looked up one by one: without this, a plan may join all flags of the tenant.
+  WITH said, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
   SET flag.acknowledgment_id = said.id
 }
-CALL (conversation, fresh, said) {
-  WITH conversation, fresh, said
+CALL (conversation, fresh, said, candidate_ids, memory_ids, checkpoint_ids) {
+  WITH conversation, fresh, said, candidate_ids, memory_ids, checkpoint_ids
   WHERE fresh <> []
   SET conversation.events = coalesce(conversation.events, 0) + 1
   CREATE
@@ -194,15 +235,36 @@ CALL (conversation, fresh, said) {
       tenant_id: $tenant_id,
       conversation_id: $conversation_id,
       place: conversation.events,
-      id: $event.id,
-      action: $event.action,
+      id: $act.id,
+      action: 'flagged',
       by: $act.by,
       at: $act.at,
+      written_at: datetime.realtime(),
+      seen_by: [$act.by],
+      candidate_ids: candidate_ids,
+      memory_ids: memory_ids,
       range_id: CASE WHEN $act.is_range THEN $act.id END,
       acknowledgment_id: said.id,
       message_ids: [message IN fresh | message.id]
     })
   FOREACH (message IN fresh | CREATE (event)-[:ABOUT]->(message))
+  FOREACH (changed IN CASE WHEN checkpoint_ids = [] THEN [] ELSE [1] END |
+    // For everybody in the conversation: what a checkpoint tells has changed, not who has flagged.
+    SET conversation.events = conversation.events + 1
+    CREATE
+      (:Event {
+        tenant_id: $tenant_id,
+        conversation_id: $conversation_id,
+        place: conversation.events,
+        id: $act.id + '-summaries',
+        effect_of: $act.id,
+        action: 'summarized',
+        by: 'engine',
+        at: $act.at,
+        written_at: datetime.realtime(),
+        checkpoint_ids: checkpoint_ids
+      })
+  )
   FOREACH (range IN CASE WHEN $act.is_range THEN [1] ELSE [] END |
     CREATE
       (:Range {
@@ -224,7 +286,8 @@ CALL () {
       id: $message_ids[place],
       conversation_id: $conversation_id
     })
-  MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
+  WITH message, place, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
   WITH message, flag, place
   ORDER BY place
   RETURN collect({message_id: message.id, flag: flag {.*}}) AS records

@@ -3,16 +3,19 @@
 // $tenant_id  string
 // $range_id   string
 // $user_id    string or null: with a user, only inside an instance they are a member of
+// $instance_ids  list of strings or null: of those instances, these only
 //
-// Returns range, with the personas whose messages are in it; nothing when there is none.
+// Returns range, with the personas whose messages are in it; is_admin: whether the user is an admin of its
+// instance. Nothing when there is none.
 CYPHER 25
 MATCH (range:Range {tenant_id: $tenant_id, id: $range_id})
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: range.conversation_id})
 WHERE
   $user_id IS NULL OR
   EXISTS {
-    (:User {tenant_id: $tenant_id, id: $user_id})
-      -[:MEMBER_OF]->(:Instance)-[:HOLDS]->(conversation)
+    MATCH
+      (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
+    WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
   }
 RETURN
   range {
@@ -29,4 +32,7 @@ RETURN
         RETURN persona_id
         ORDER BY persona_id
       }
-  } AS range
+  } AS range,
+  EXISTS {
+    (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id})
+  } AS is_admin

@@ -4,15 +4,15 @@
 // $tenant_id        string
 // $conversation_id  string
 // $message_ids      list of strings
+// $range_id         string or null: with a range, only the flags that it has set
+// $flagged_by       string or null: with a user, only the flags of theirs
 // $act              map {id, by, at, source}
 // $flagged_after    zoned datetime: a flag that was set earlier is not taken back
-// $factor           float: what one act leaves of a memory's weight
-// $event            map {id, action}
 //
 // Returns records, maps {message_id, flag} of the messages that were ever flagged, in the order given;
-// candidate_ids, memory_ids, checkpoint_ids: what was touched by this call; links: how many; late: ids of messages flagged too long
-// ago, in which case nothing was taken back. An acknowledgment all of whose flags are taken back is
-// withdrawn.
+// candidate_ids, memory_ids, checkpoint_ids, links (maps {from_id, to_id, type}): what was touched by this
+// call; late: ids of messages flagged too long ago, in which case nothing was taken back. An acknowledgment
+// all of whose flags are taken back is withdrawn.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 SET conversation.lock = true
@@ -22,7 +22,12 @@ CALL () {
   UNWIND $message_ids AS id
   MATCH (message:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
   WHERE message.flagged
-  MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
+  // Looked up one by one: without this, a plan may join all flags of the tenant.
+  WITH message, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
+  WHERE
+    ($range_id IS NULL OR flag.range_id = $range_id) AND
+    ($flagged_by IS NULL OR flag.flagged_by = $flagged_by)
   RETURN
     collect({message: message, flag: flag}) AS held,
     collect(CASE WHEN flag.flagged_at < $flagged_after THEN message.id END) AS late
@@ -39,9 +44,9 @@ CALL (held) {
     message.flagged = false
 }
 CALL (held) {
-  UNWIND held AS it
+  UNWIND [it IN held | it.message] AS message
   MATCH (item:Candidate|Memory)-[:DRAWN_FROM]->(message)
-  WHERE message = it.message AND item.persona_id = message.persona_id
+  WHERE item.persona_id = message.persona_id
   WITH DISTINCT item
   ORDER BY item.id
   SET item.lock = true
@@ -73,21 +78,50 @@ CALL (memories) {
   UNWIND memories AS memory
   WITH
     memory,
-    coalesce(memory.own_modifier, 1.0) *
-      $factor ^
-        COUNT {
+    reduce(
+      weight = coalesce(memory.own_modifier, 1.0),
+      factor IN
+        COLLECT {
+          // What each act left in its time, whatever the policy is now.
           MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
           WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
-          RETURN DISTINCT flag.act
-        } AS weight
+          WITH
+            flag.act AS act,
+            min(
+              coalesce(
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type + '/' + memory.category |
+                  flag.factors[place]
+                ][0],
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type |
+                  flag.factors[place]
+                ][0],
+                flag.factor
+              )
+            ) AS factor
+          RETURN factor
+          ORDER BY act
+        } |
+      weight * factor
+    ) AS weight
   SET
     memory.weight_modifier = weight,
     memory.minimized = weight < 1
   WITH memory
   OPTIONAL MATCH
-    (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
+    (memory)
+      -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
+      (other)
   SET link.weight_modifier = memory.weight_modifier
-  RETURN count(link) AS links
+  RETURN
+    collect(
+      CASE WHEN link IS NOT NULL
+        THEN {from_id: memory.id, to_id: other.id, type: type(link)}
+      END
+    ) AS links
 }
 CALL (held) {
   // As in checkpoints/refresh_summaries: a statement of its own would be a second round trip.
@@ -153,9 +187,10 @@ CALL (held) {
       WHERE flag.reversed_at IS NULL
     }
   SET said.withdrawn_at = $act.at
+  RETURN collect(said.id) AS withdrawn
 }
-CALL (conversation, held) {
-  WITH conversation, held
+CALL (conversation, held, withdrawn, candidate_ids, memory_ids, checkpoint_ids) {
+  WITH conversation, held, withdrawn, candidate_ids, memory_ids, checkpoint_ids
   WHERE held <> []
   SET conversation.events = coalesce(conversation.events, 0) + 1
   CREATE
@@ -163,15 +198,42 @@ CALL (conversation, held) {
       tenant_id: $tenant_id,
       conversation_id: $conversation_id,
       place: conversation.events,
-      id: $event.id,
-      action: $event.action,
+      id: $act.id,
+      action: 'unflagged',
       by: $act.by,
       at: $act.at,
+      written_at: datetime.realtime(),
+      // Who flagged hears of it, whoever took it back.
+      seen_by:
+        COLLECT {
+          UNWIND held AS it
+          RETURN DISTINCT it.flag.flagged_by
+        },
+      candidate_ids: candidate_ids,
+      memory_ids: memory_ids,
+      withdrawn: withdrawn,
       source: $act.source,
       message_ids: [it IN held | it.message.id]
     })
   FOREACH (it IN held |
     FOREACH (message IN [it.message] | CREATE (event)-[:ABOUT]->(message))
+  )
+  FOREACH (changed IN CASE WHEN checkpoint_ids = [] THEN [] ELSE [1] END |
+    // For everybody in the conversation: what a checkpoint tells has changed, not who has flagged.
+    SET conversation.events = conversation.events + 1
+    CREATE
+      (:Event {
+        tenant_id: $tenant_id,
+        conversation_id: $conversation_id,
+        place: conversation.events,
+        id: $act.id + '-summaries',
+        effect_of: $act.id,
+        action: 'summarized',
+        by: 'engine',
+        at: $act.at,
+        written_at: datetime.realtime(),
+        checkpoint_ids: checkpoint_ids
+      })
   )
   RETURN count(*) AS written
 }
@@ -183,7 +245,8 @@ CALL () {
       id: $message_ids[place],
       conversation_id: $conversation_id
     })
-  MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
+  WITH message, place, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
   WITH message, flag, place
   ORDER BY place
   RETURN collect({message_id: message.id, flag: flag {.*}}) AS records

@@ -9,6 +9,7 @@
 CYPHER 25
 CALL () {
   MATCH (memory:Memory)
+    USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, said_at)
   WHERE
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
@@ -17,10 +18,16 @@ CALL () {
     memory.flagged = false AND
     (memory.valid_to IS NULL OR memory.valid_to > $now)
   RETURN memory
-  ORDER BY memory.said_at DESC
+  // All of the index's properties, so that it is read in its order, and no farther than the limit.
+  ORDER BY
+    memory.tenant_id DESC,
+    memory.persona_id DESC,
+    memory.state DESC,
+    memory.said_at DESC
   LIMIT $limit
   UNION ALL
   MATCH (memory:Candidate)
+    USING INDEX SEEK memory:Candidate(tenant_id, persona_id, state, said_at, id)
   WHERE
     memory.tenant_id = $tenant_id AND
     memory.persona_id = $persona_id AND
@@ -29,9 +36,14 @@ CALL () {
     memory.id IS NOT NULL AND
     memory.flagged = false
   RETURN memory
-  ORDER BY memory.said_at DESC
+  ORDER BY
+    memory.tenant_id DESC,
+    memory.persona_id DESC,
+    memory.state DESC,
+    memory.said_at DESC,
+    memory.id DESC
   LIMIT $limit
 }
-RETURN memory {.id, .text, .token_estimate, .said_at} AS memory
+RETURN memory {.id, .text, .token_estimate, .said_at, .source_id} AS memory
 ORDER BY memory.said_at DESC, memory.id
 LIMIT $limit

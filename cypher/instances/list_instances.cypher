@@ -2,6 +2,7 @@
 //
 // $tenant_id  string
 // $user_id    string or null: with a user, only the instances they are a member of
+// $instance_ids  list of strings or null: of those instances, these only
 // $after      string, the last id of the page before, or ''
 // $limit      integer
 //
@@ -12,7 +13,8 @@ WHERE
   instance.tenant_id = $tenant_id AND
   instance.id > $after AND
   ($user_id IS NULL OR
-    EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) })
+    EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) } AND
+    ($instance_ids IS NULL OR instance.id IN $instance_ids))
 RETURN instance {.id, .name, .created_at} AS instance
 ORDER BY instance.id
 LIMIT $limit

@@ -3,9 +3,11 @@
 // $tenant_id     string
 // $persona_id    string
 //
-// Returns reason: `editable` (its window is still open) or `suppressed`; candidates.
+// Returns reason: `editable` (its window is still open), `suppressed` or `set_aside` (a night could make
+// nothing of it); candidates.
 CYPHER 25
 MATCH (candidate:Candidate)
+  USING INDEX SEEK candidate:Candidate(tenant_id, persona_id, state, said_at, id)
 WHERE
   candidate.tenant_id = $tenant_id AND
   candidate.persona_id = $persona_id AND
@@ -15,6 +17,7 @@ WHERE
 WITH
   CASE
     WHEN candidate.state = 'suppressed' THEN 'suppressed'
+    WHEN candidate.set_aside_at IS NOT NULL THEN 'set_aside'
     ELSE 'editable'
   END AS reason,
   count(*) AS candidates

@@ -12,4 +12,4 @@ WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
   memory.fact = fact
-RETURN memory {.id, .content, .fact, .said_at, .state, .valid_to} AS memory
+RETURN memory {.id, .content, .fact, .said_at, .state, .flagged} AS memory

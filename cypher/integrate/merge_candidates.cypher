@@ -1,4 +1,5 @@
-// Candidates that say again what a memory holds reinforce it.
+// Candidates that say again what a memory holds reinforce it, unless it is flagged, archived or closed
+// by now: then they stay as they are.
 //
 // $tenant_id  string
 // $rows       list of maps {memory_id, candidates: list of maps {id, similarity}}
@@ -12,6 +13,11 @@ UNWIND $rows AS row
 MATCH (memory:Memory {tenant_id: $tenant_id, id: row.memory_id})
 SET memory.lock = true
 REMOVE memory.lock
+WITH memory, row
+WHERE
+  memory.state = 'active' AND
+  NOT memory.flagged AND
+  memory.valid_to IS NULL
 WITH
   memory,
   row,

@@ -9,6 +9,7 @@
 // Returns id.
 CYPHER 25
 MATCH (candidate:Candidate)
+  USING INDEX SEEK candidate:Candidate(tenant_id, persona_id, state, said_at, id)
 WHERE
   candidate.tenant_id = $tenant_id AND
   candidate.persona_id = $persona_id AND

@@ -2,6 +2,7 @@
 //
 // $tenant_id  string
 // $key        map {id, name, role, hash, created_at, expires_at}
+// $event      map {id, action, by, at}
 //
 // Returns id, name, role, created_at, expires_at, revoked_at; nothing when there is no such tenant.
 CYPHER 25
@@ -11,6 +12,12 @@ MERGE (key:ApiKey {id: $key.id})
     key += $key,
     key.tenant_id = $tenant_id
 MERGE (tenant)-[:HAS_KEY]->(key)
+MERGE (event:Event {tenant_id: $tenant_id, id: $event.id})
+  ON CREATE SET
+    event += $event,
+    event.written_at = datetime.realtime(),
+    event.after = key.role
+MERGE (event)-[:ABOUT]->(key)
 RETURN
   key.id AS id,
   key.name AS name,

@@ -3,6 +3,7 @@
 // $tenant_id   string
 // $key_id      string
 // $revoked_at  zoned datetime
+// $event       map {id, action, by, at}
 //
 // Returns is_last: whether it was kept for being the last; nothing when there is no such key.
 CYPHER 25
@@ -17,6 +18,12 @@ WHERE
   (other.expires_at IS NULL OR other.expires_at > $revoked_at)
 WITH key, count(other) AS others
 WITH key, key.role = 'admin' AND key.revoked_at IS NULL AND others = 0 AS is_last
+FOREACH (ended IN CASE WHEN is_last OR key.revoked_at IS NOT NULL THEN [] ELSE [1] END |
+  CREATE
+    (event:Event {tenant_id: $tenant_id, written_at: datetime.realtime(), before: key.role})
+      -[:ABOUT]->(key)
+  SET event += $event
+)
 SET
   key.revoked_at =
     CASE

@@ -4,6 +4,7 @@
 // $key_id          string
 // $hash            string, of the new secret
 // $previous_until  zoned datetime
+// $event           map {id, action, by, at}
 //
 // Returns id, name, role, created_at, expires_at, revoked_at; nothing for a key that is not this
 // tenant's or was revoked.
@@ -15,6 +16,12 @@ SET
   key.previous_hash = CASE WHEN key.hash = $hash THEN key.previous_hash ELSE key.hash END,
   key.previous_until = $previous_until,
   key.hash = $hash
+MERGE (event:Event {tenant_id: $tenant_id, id: $event.id})
+  ON CREATE SET
+    event += $event,
+    event.written_at = datetime.realtime(),
+    event.after = 'the old text is good until ' + toString($previous_until)
+MERGE (event)-[:ABOUT]->(key)
 RETURN
   key.id AS id,
   key.name AS name,

@@ -6,7 +6,7 @@
 // $limit       integer
 // $near        integer, memories looked at for each, itself among them
 //
-// Returns memory; near, maps {id, said_at, similarity}; previous and next, maps {id, said_at} or null.
+// Returns memory; near, maps {id, said_at, similarity, known_share}; previous and next, maps {id, said_at} or null.
 CYPHER 25
 MATCH (memory:Memory)
   USING INDEX SEEK memory:Memory(tenant_id, persona_id, awaits, said_at, id)
@@ -17,7 +17,8 @@ WHERE
   memory.said_at IS NOT NULL AND
   memory.id IS NOT NULL // an index is used only when all it covers is asked for
 WITH memory
-ORDER BY memory.said_at, memory.id
+// All of the index's properties, so that it is read in its order, and no farther than the limit.
+ORDER BY memory.tenant_id, memory.persona_id, memory.awaits, memory.said_at, memory.id
 LIMIT $limit
 CALL (memory) {
   MATCH (other:Memory)
@@ -34,37 +35,59 @@ CALL (memory) {
   WHERE other <> memory
   WITH other, 2 * vector.similarity.cosine(other.embedding, memory.embedding) - 1 AS similarity
   ORDER BY similarity DESC, other.id
-  RETURN collect(other {.id, .said_at, similarity: similarity}) AS near
+  RETURN collect(other {.id, .said_at, .known_share, similarity: similarity}) AS near
 }
 CALL (memory) {
-  OPTIONAL MATCH (earlier:Memory)
-    USING INDEX SEEK earlier:Memory(tenant_id, persona_id, conversation_id, memory_type, said_at)
-  WHERE
-    earlier.tenant_id = memory.tenant_id AND
-    earlier.persona_id = memory.persona_id AND
-    earlier.conversation_id = memory.conversation_id AND
-    earlier.memory_type = memory.memory_type AND
-    earlier.said_at <= memory.said_at AND
-    (earlier.said_at < memory.said_at OR earlier.id < memory.id)
-  WITH earlier
-  ORDER BY earlier.said_at DESC, earlier.id DESC
-  LIMIT 1
-  RETURN earlier {.id, .said_at} AS previous
+  CALL (memory) {
+    MATCH (earlier:Memory)
+      USING INDEX SEEK earlier:Memory(tenant_id, persona_id, conversation_id, memory_type, said_at, id)
+    WHERE
+      earlier.tenant_id = $tenant_id AND
+      earlier.persona_id = $persona_id AND
+      earlier.conversation_id = memory.conversation_id AND
+      earlier.memory_type = memory.memory_type AND
+      earlier.said_at <= memory.said_at AND
+      earlier.id IS NOT NULL AND
+      // Not an OR, which would be looked up in two indexes.
+      CASE WHEN earlier.said_at = memory.said_at THEN earlier.id < memory.id ELSE true END
+    RETURN earlier
+    // All of the index's properties, so that it is read in its order, and no farther than the limit.
+    ORDER BY
+      earlier.tenant_id DESC,
+      earlier.persona_id DESC,
+      earlier.conversation_id DESC,
+      earlier.memory_type DESC,
+      earlier.said_at DESC,
+      earlier.id DESC
+    LIMIT 1
+  }
+  RETURN collect(earlier {.id, .said_at})[0] AS previous
 }
 CALL (memory) {
-  OPTIONAL MATCH (later:Memory)
-    USING INDEX SEEK later:Memory(tenant_id, persona_id, conversation_id, memory_type, said_at)
-  WHERE
-    later.tenant_id = memory.tenant_id AND
-    later.persona_id = memory.persona_id AND
-    later.conversation_id = memory.conversation_id AND
-    later.memory_type = memory.memory_type AND
-    later.said_at >= memory.said_at AND
-    (later.said_at > memory.said_at OR later.id > memory.id)
-  WITH later
-  ORDER BY later.said_at, later.id
-  LIMIT 1
-  RETURN later {.id, .said_at} AS next
+  CALL (memory) {
+    MATCH (later:Memory)
+      USING INDEX SEEK later:Memory(tenant_id, persona_id, conversation_id, memory_type, said_at, id)
+    WHERE
+      later.tenant_id = $tenant_id AND
+      later.persona_id = $persona_id AND
+      later.conversation_id = memory.conversation_id AND
+      later.memory_type = memory.memory_type AND
+      later.said_at >= memory.said_at AND
+      later.id IS NOT NULL AND
+      // Not an OR, which would be looked up in two indexes.
+      CASE WHEN later.said_at = memory.said_at THEN later.id > memory.id ELSE true END
+    RETURN later
+    // All of the index's properties, so that it is read in its order, and no farther than the limit.
+    ORDER BY
+      later.tenant_id,
+      later.persona_id,
+      later.conversation_id,
+      later.memory_type,
+      later.said_at,
+      later.id
+    LIMIT 1
+  }
+  RETURN collect(later {.id, .said_at})[0] AS next
 }
 RETURN
   memory {
@@ -73,7 +96,8 @@ RETURN
     .category,
     .fact,
     .said_at,
-    .embedding
+    .embedding,
+    .known_share
   } AS memory,
   near,
   previous,

@@ -5,20 +5,30 @@
 // $persona_id  string
 // $memory      map {id, memory_type, text, content, said_at, facets, token_estimate, shelf, tags,
 //              project, importance, idle_importance, pinned, fades_at}
-// $filed       map {about, category, fact, valence, arousal}
+// $filed       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
 // $label       string, of its type
 // $embedding   vector
 // $sources     list of strings, ids of messages
-// $now         zoned datetime
+// $user_id     string or null: with a user, only messages of instances they are a member of are there
+// $instance_ids  list of strings or null: of those instances, these only
+// $event       map {id, action, by, at, after}
 //
 // Returns missing: the messages there are not; flagged: those of them that are flagged. If there are
-// any, nothing was kept; nor was it when taken: a candidate has this id. Nothing at all when there is no
-// such persona.
+// any, nothing was kept; nor was it when taken: a candidate has this id. kept: the memory that has
+// the id now, a map {persona_id, memory_type, text, content}. Nothing at all when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
 OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
-WHERE message.id IN $sources
+WHERE
+  message.id IN $sources AND
+  ($user_id IS NULL OR
+    EXISTS {
+      MATCH
+        (message)<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+          <-[:MEMBER_OF]-({id: $user_id})
+      WHERE instance.id IN coalesce($instance_ids, [instance.id])
+    })
 WITH persona, message
 ORDER BY message.said_at, message.id
 WITH persona, collect(message) AS said, collect(message.id) AS found
@@ -56,14 +66,16 @@ CALL (persona, messages, missing, flagged, taken) {
       memory.fresh = true,
       memory.persona_id = $persona_id,
       memory.conversation_id = messages[0].conversation_id,
+      memory.source_id = coalesce(messages[0].copied_from, messages[0].id),
+      memory.tagged = CASE WHEN $memory.tags <> [] THEN true END,
       memory.embedding = toFloatList($embedding),
       memory.flagged = false,
       memory.minimized = false,
       memory.state = 'active',
-      memory.formed_at = $now,
-      memory.idle_since = $now,
+      memory.formed_at = $event.at,
+      memory.idle_since = $event.at,
       memory.salience = 0.5,
-      memory.salience_at = $now,
+      memory.salience_at = $event.at,
       memory.uses_today = 0,
       memory.access_count = 0,
       memory.reinforcements = 0,
@@ -76,5 +88,21 @@ CALL (persona, messages, missing, flagged, taken) {
   SET memory:$($label)
   MERGE (persona)-[:REMEMBERS]->(memory)
   FOREACH (message IN messages | MERGE (memory)-[:DRAWN_FROM]->(message))
+  CREATE
+    (:Event {
+      tenant_id: $tenant_id,
+      id: $event.id,
+      action: $event.action,
+      by: $event.by,
+      at: $event.at,
+      written_at: datetime.realtime(),
+      after: $event.after
+    })-[:ABOUT]->(memory)
 }
-RETURN missing, flagged, taken
+WITH missing, flagged, taken
+OPTIONAL MATCH (kept:Memory {tenant_id: $tenant_id, id: $memory.id})
+RETURN
+  missing,
+  flagged,
+  taken,
+  kept {.persona_id, .memory_type, .text, .content} AS kept

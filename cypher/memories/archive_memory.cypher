@@ -2,13 +2,35 @@
 //
 // $tenant_id  string
 // $memory_id  string
+// $user_id    string or null: with a user, only if all its messages are in instances they are a member of,
+//             and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: of those instances, these only
 // $event      map {id, action, by, at}
 //
-// Returns changed: false when it was in the archive already. Nothing when there is no such memory.
+// Returns changed: false when it was in the archive already. Nothing when there is no such memory for this
+// caller.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 SET memory.lock = true
 REMOVE memory.lock
+WITH memory
+WHERE
+  $user_id IS NULL OR
+  (NOT EXISTS {
+      MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+      WHERE
+        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+        NOT EXISTS {
+          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+        }
+    } AND
+    EXISTS {
+      MATCH
+        (memory)-[:DRAWN_FROM]->(message)
+          <-[:CONTAINS]-()<-[:HOLDS]-()
+          <-[member:MEMBER_OF]-({id: $user_id})
+      WHERE message.user_id = $user_id OR member.role = 'admin'
+    })
 WITH memory, memory.state = 'active' AS changed
 FOREACH (it IN CASE WHEN changed THEN [memory] ELSE [] END |
   SET
@@ -23,6 +45,7 @@ FOREACH (it IN CASE WHEN changed THEN [memory] ELSE [] END |
       action: $event.action,
       by: $event.by,
       at: $event.at,
+      written_at: datetime.realtime(),
       before: 'active',
       after: 'archived'
     })-[:ABOUT]->(it)

@@ -1,27 +1,23 @@
-// Pin a memory, say how important it is, or file it. When it fades is reckoned anew by the next run.
+// Pin a memory that is held, say how important it is, or file it. The next run computes anew when it
+// fades.
 //
-// $tenant_id   string
-// $memory_id   string
-// $pinned      boolean or null: as it is
-// $importance  integer or null: as it is
-// $tags        list of strings or null: as they are
-// $project     string or null: as it is; '' takes it out of its project
-// $now         zoned datetime
+// $tenant_id  string
+// $memory_id  string
+// $changes    map, any of {pinned, importance, tags, project: null takes it out of its project}
+// $event      map {id, action, by, at, before, after}
 //
 // Returns id; nothing when there is none.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 SET
-  memory.pinned = coalesce($pinned, memory.pinned),
-  memory.importance = coalesce($importance, memory.importance),
-  memory.idle_importance = coalesce($importance, memory.idle_importance),
-  memory.idle_since = CASE WHEN $importance IS NULL THEN memory.idle_since ELSE $now END,
-  memory.fades_at = CASE WHEN memory.state = 'active' THEN $now END,
-  memory.tags = coalesce($tags, memory.tags),
-  memory.project =
-    CASE $project
-      WHEN null THEN memory.project
-      WHEN '' THEN null
-      ELSE $project
-    END
+  memory += $changes,
+  // Found by recall, which cannot look into a list by an index.
+  memory.tagged = CASE WHEN coalesce($changes.tags, memory.tags, []) <> [] THEN true END,
+  memory.idle_importance = coalesce($changes.importance, memory.idle_importance),
+  memory.idle_since =
+    CASE WHEN $changes.importance IS NULL THEN memory.idle_since ELSE $event.at END,
+  memory.fades_at = CASE WHEN memory.state = 'active' THEN $event.at END
+CREATE
+  (event:Event {tenant_id: $tenant_id, written_at: datetime.realtime()})-[:ABOUT]->(memory)
+SET event += $event
 RETURN memory.id AS id

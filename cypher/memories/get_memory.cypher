@@ -1,11 +1,26 @@
-// One memory, archived or not.
+// One memory, archived or not, as far as the caller may know of it.
 //
 // $tenant_id  string
 // $memory_id  string
+// $user_id    string or null: with a user, only if all its messages are in instances they are a member of
+// $instance_ids  list of strings or null: of those instances, these only
+// $viewer     string or null: with a user, `shown_acts` counts only the flags they may know of
 //
-// Returns memory; nothing when there is none.
+// Returns memory, with acts: how many acts of flagging hold it down, and shown_acts. Nothing when there is
+// none for this caller.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
+WHERE
+  ($user_id IS NULL OR
+    (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      }))
 RETURN
   memory {
     .id,
@@ -20,6 +35,7 @@ RETURN
     .salience,
     .salience_at,
     .weight_modifier,
+    .own_modifier,
     .pinned,
     .access_count,
     .accessed_at,
@@ -31,6 +47,25 @@ RETURN
     .valid_to,
     tags: coalesce(memory.tags, []),
     distilled: memory.distilled_at IS NOT NULL,
+    acts:
+      COUNT {
+        MATCH (memory)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+        RETURN DISTINCT flag.act
+      },
+    shown_acts:
+      COUNT {
+        MATCH (memory)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE
+          flag.reversed_at IS NULL AND
+          message.persona_id = memory.persona_id AND
+          ($viewer IS NULL OR
+            flag.flagged_by = $viewer OR
+            EXISTS {
+              (message)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
+            })
+        RETURN DISTINCT flag.act
+      },
     sources:
       COLLECT {
         MATCH (memory)-[:DRAWN_FROM]->(message)

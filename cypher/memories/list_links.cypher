@@ -1,13 +1,27 @@
-// The links of a memory, from it and to it.
+// The links of a memory, from it and to it, as far as the caller may know of both ends.
 //
 // $tenant_id  string
 // $memory_id  string
+// $user_id    string or null: with a user, only links to memories all of whose messages are in instances
+//             they are a member of
+// $instance_ids  list of strings or null: of those instances, these only
 //
 // Returns link.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 MATCH
-  (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(:Memory)
+  (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
+WHERE
+  ($user_id IS NULL OR
+    (EXISTS { (other)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (other)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      }))
 RETURN
   link {
     from_id: startNode(link).id,

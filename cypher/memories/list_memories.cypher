@@ -1,4 +1,4 @@
-// A persona's memories by id, of one state.
+// A persona's memories by id, of one state, as far as the caller may know of them.
 //
 // $tenant_id    string
 // $persona_id   string
@@ -6,12 +6,17 @@
 // $memory_type  string or null: of this type only
 // $category     string or null: of this category only
 // $held_at      zoned datetime or null: only what held then
+// $user_id      string or null: with a user, only those all of whose messages are in instances they are
+//               a member of
+// $instance_ids  list of strings or null: of those instances, these only
+// $viewer       string or null: with a user, `shown_acts` counts only the flags they may know of
 // $after        string, the last id of the page before, or ''
 // $limit        integer
 //
-// Returns memory.
+// Returns memory, with acts: how many acts of flagging hold it down, and shown_acts.
 CYPHER 25
 MATCH (memory:Memory)
+  USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, id)
 WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
@@ -20,9 +25,20 @@ WHERE
   ($memory_type IS NULL OR memory.memory_type = $memory_type) AND
   ($category IS NULL OR memory.category = $category) AND
   ($held_at IS NULL OR
-    (memory.valid_from <= $held_at AND (memory.valid_to IS NULL OR memory.valid_to > $held_at)))
+    (memory.valid_from <= $held_at AND (memory.valid_to IS NULL OR memory.valid_to > $held_at))) AND
+  ($user_id IS NULL OR
+    (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      }))
 WITH memory
-ORDER BY memory.id
+// All of the index's properties, so that it is read in its order, and no farther than the limit.
+ORDER BY memory.tenant_id, memory.persona_id, memory.state, memory.id
 LIMIT $limit
 RETURN
   memory {
@@ -38,6 +54,7 @@ RETURN
     .salience,
     .salience_at,
     .weight_modifier,
+    .own_modifier,
     .pinned,
     .access_count,
     .accessed_at,
@@ -49,6 +66,25 @@ RETURN
     .valid_to,
     tags: coalesce(memory.tags, []),
     distilled: memory.distilled_at IS NOT NULL,
+    acts:
+      COUNT {
+        MATCH (memory)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+        RETURN DISTINCT flag.act
+      },
+    shown_acts:
+      COUNT {
+        MATCH (memory)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
+        WHERE
+          flag.reversed_at IS NULL AND
+          message.persona_id = memory.persona_id AND
+          ($viewer IS NULL OR
+            flag.flagged_by = $viewer OR
+            EXISTS {
+              (message)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
+            })
+        RETURN DISTINCT flag.act
+      },
     sources:
       COLLECT {
         MATCH (memory)-[:DRAWN_FROM]->(message)

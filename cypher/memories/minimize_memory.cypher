@@ -2,25 +2,70 @@
 //
 // $tenant_id  string
 // $memory_id  string
+// $user_id    string or null: with a user, only if all its messages are in instances they are a member of,
+//             and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: of those instances, these only
 // $modifier   float: what is left of its weight; 1 for all of it
-// $factor     float: what one flag leaves of it
 // $event      map {id, action, by, at}
 //
-// Returns before, after: the weight; links: how many went with it. Nothing when there is no such memory.
+// Returns before, after: the weight; links: how many went with it. Nothing when there is no such memory
+// for this caller. An event is written when the weight by hand was another before.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 SET memory.lock = true
 REMOVE memory.lock
+WITH memory
+WHERE
+  $user_id IS NULL OR
+  (NOT EXISTS {
+      MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+      WHERE
+        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+        NOT EXISTS {
+          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+        }
+    } AND
+    EXISTS {
+      MATCH
+        (memory)-[:DRAWN_FROM]->(message)
+          <-[:CONTAINS]-()<-[:HOLDS]-()
+          <-[member:MEMBER_OF]-({id: $user_id})
+      WHERE message.user_id = $user_id OR member.role = 'admin'
+    })
 WITH
   memory,
   memory.weight_modifier AS before,
-  $modifier *
-    $factor ^
-      COUNT {
+  coalesce(memory.own_modifier, 1.0) <> $modifier OR
+  ($modifier = 1 AND coalesce(memory.own_flagged, false)) AS changed,
+  reduce(
+    weight = toFloat($modifier),
+    factor IN
+      COLLECT {
+        // What each act left in its time, whatever the policy is now.
         MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
         WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
-        RETURN DISTINCT flag.act
-      } AS after
+        WITH
+          flag.act AS act,
+          min(
+            coalesce(
+              [
+                place IN range(0, size(flag.factor_of) - 1)
+                WHERE flag.factor_of[place] = memory.memory_type + '/' + memory.category |
+                flag.factors[place]
+              ][0],
+              [
+                place IN range(0, size(flag.factor_of) - 1)
+                WHERE flag.factor_of[place] = memory.memory_type |
+                flag.factors[place]
+              ][0],
+              flag.factor
+            )
+          ) AS factor
+        RETURN factor
+        ORDER BY act
+      } |
+    weight * factor
+  ) AS after
 SET
   memory.own_modifier = CASE WHEN $modifier < 1 THEN $modifier END,
   // What a duplicate had inherited is taken back with it.
@@ -30,16 +75,19 @@ SET
     EXISTS { (memory)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: memory.persona_id}) },
   memory.weight_modifier = after,
   memory.minimized = after < 1
-CREATE
-  (:Event {
-    tenant_id: $tenant_id,
-    id: $event.id,
-    action: $event.action,
-    by: $event.by,
-    at: $event.at,
-    before: toString(before),
-    after: toString(after)
-  })-[:ABOUT]->(memory)
+FOREACH (now IN CASE WHEN changed THEN [1] ELSE [] END |
+  CREATE
+    (:Event {
+      tenant_id: $tenant_id,
+      id: $event.id,
+      action: $event.action,
+      by: $event.by,
+      at: $event.at,
+      written_at: datetime.realtime(),
+      before: toString(before),
+      after: toString(after)
+    })-[:ABOUT]->(memory)
+)
 WITH memory, before, after
 OPTIONAL MATCH
   (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()

@@ -2,11 +2,27 @@
 // and the links between them grow stronger at once. Telling the same use twice counts it once.
 //
 // $uses  list of maps {id, tenant_id, persona_id, memory_ids: sorted, at: zoned datetime, figures: the
-//        policy by type/category and by type, whole: whether it counts only if all of them are there}
+//        policy by type/category and by type, whole: whether it counts only if all of them are there,
+//        user_id: string or null: with a user, only memories all of whose messages are in instances they
+//        are a member of are there, instance_ids: list of strings or null: of those instances, these
+//        only}
 //
 // Returns missing: the ids there are no memories of; counted: false when this use was told before, or is
-// not whole; links: the links between them. A row for each use, in their order.
+// not whole; links: of a use that has to be whole, the links between them. A row for each use, in their
+// order.
 CYPHER 25
+CALL () {
+  // All locks before any look, and in one order: what is computed below starts from what the last one
+  // has left, and of two at once none waits for the other in a circle.
+  UNWIND $uses AS use
+  UNWIND use.memory_ids AS memory_id
+  WITH DISTINCT use.tenant_id AS tenant_id, memory_id
+  ORDER BY tenant_id, memory_id
+  MATCH (memory:Memory {tenant_id: tenant_id, id: memory_id})
+  SET memory.lock = true
+  REMOVE memory.lock
+  RETURN count(memory) AS locked
+}
 UNWIND range(0, size($uses) - 1) AS place
 WITH place, $uses[place] AS use
 CALL (use) {
@@ -15,7 +31,17 @@ CALL (use) {
   WHERE
     memory.tenant_id = use.tenant_id AND
     memory.id IN use.memory_ids AND
-    memory.persona_id = use.persona_id
+    memory.persona_id = use.persona_id AND
+    (use.user_id IS NULL OR
+      (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
+        NOT EXISTS {
+          MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+          WHERE
+            NOT instance.id IN coalesce(use.instance_ids, [instance.id]) OR
+            NOT EXISTS {
+              (:User {tenant_id: use.tenant_id, id: use.user_id})-[:MEMBER_OF]->(instance)
+            }
+        }))
   WITH memory
   ORDER BY memory.id
   RETURN collect(memory) AS memories, collect(memory.id) AS found
@@ -80,11 +106,12 @@ CALL (use, memories, counted) {
 }
 CALL (use, memories, counted) {
   UNWIND memories AS source
-  UNWIND memories AS target
+  // What goes out from each, once: to hold each against every other would cost the square of them.
   MATCH
     (source)
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
-    (target)
+    (target:Memory)
+  WHERE target IN memories
   WITH
     source,
     target,
@@ -104,16 +131,21 @@ CALL (use, memories, counted) {
   WITH source, target, link
   ORDER BY source.id, target.id, type(link)
   RETURN
-    collect(link {
-      from_id: source.id,
-      to_id: target.id,
-      type: type(link),
-      .strength,
-      .weight_modifier,
-      .coactivations,
-      .coactivated_at,
-      .created_at
-    }) AS links
+    collect(
+      CASE WHEN use.whole
+        THEN
+          link {
+            from_id: source.id,
+            to_id: target.id,
+            type: type(link),
+            .strength,
+            .weight_modifier,
+            .coactivations,
+            .coactivated_at,
+            .created_at
+          }
+      END
+    ) AS links
 }
 RETURN missing, counted, links
 ORDER BY place

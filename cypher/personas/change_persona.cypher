@@ -3,11 +3,27 @@
 // $tenant_id   string
 // $persona_id  string
 // $changes     map, any of {name, identity, tone, time_zone, updated_at, next_night_at}
+// $event       map {id, action, by, at}
+// $told        list of strings, which of the changes the record tells, with what was there before
+// $after       string, what the record says of them
 //
 // Returns persona; nothing when there is none.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
+// The lock, before what it was is read.
+SET persona.lock = true
+REMOVE persona.lock
+CREATE
+  (event:Event {
+    tenant_id: $tenant_id,
+    written_at: datetime.realtime(),
+    before:
+      reduce(text = '', name IN $told | text + name + ': ' + coalesce(persona[name], '') + ', '),
+    after: $after
+  })
+    -[:ABOUT]->(persona)
+SET event += $event
 SET persona += $changes
 RETURN
   persona {

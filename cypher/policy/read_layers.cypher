@@ -1,15 +1,17 @@
-// What tenants and some of their personas change of the policy.
+// What the deployment, tenants and some of their personas change of the policy.
 //
 // $personas  list of {tenant_id, persona_id}
 //
-// Returns tenant_id, persona_id; tenant, persona: JSON or null. A persona that is not there is left out.
+// Returns tenant_id, persona_id; deployment, tenant, persona: JSON or null. A persona that is not there is left out.
 CYPHER 25
 UNWIND $personas AS one
 MATCH (persona:Persona {tenant_id: one.tenant_id, id: one.persona_id})
 WHERE persona.copying IS NULL
 MATCH (tenant:Tenant {id: one.tenant_id})
+OPTIONAL MATCH (deployment:Deployment {id: 'engine'})
 RETURN
   tenant.id AS tenant_id,
   persona.id AS persona_id,
+  deployment.policy AS deployment,
   tenant.policy AS tenant,
   persona.policy AS persona

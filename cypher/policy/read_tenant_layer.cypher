@@ -1,8 +1,9 @@
-// What a tenant changes of the policy.
+// What the deployment and a tenant change of the policy.
 //
 // $tenant_id  string
 //
-// Returns policy: JSON or null.
+// Returns policy, deployment: JSON or null.
 CYPHER 25
 MATCH (tenant:Tenant {id: $tenant_id})
-RETURN tenant.policy AS policy
+OPTIONAL MATCH (deployment:Deployment {id: 'engine'})
+RETURN tenant.policy AS policy, deployment.policy AS deployment

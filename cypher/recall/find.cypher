@@ -9,6 +9,8 @@
 // $query       string, in Lucene's syntax, with the persona's shelf in it
 // $nearest     integer: how many by meaning
 // $matching    integer: how many by words
+// $scanned     integer: how many of a project, or under tags
+// $by_meaning  float: how much nearness in meaning counts for being looked at closely
 // $people      list of strings: whom it is about, if that is certain
 // $limit       integer: how many of the most promising are told
 // $sources     integer: how many of these have their links followed
@@ -48,6 +50,50 @@ CALL () {
   UNION ALL
   CALL db.index.fulltext.queryNodes('words', $query, {limit: $matching}) YIELD node AS it, score
   RETURN it, null AS similarity, score AS matched
+  UNION ALL
+  // What a category, a project or tags select is looked at however far it is from the question.
+  UNWIND CASE WHEN $categories IS NULL THEN [] ELSE [1] END AS once
+  MATCH (it:Candidate|Memory)
+    SEARCH it IN (
+      VECTOR INDEX meaning
+      FOR $embedding
+      WHERE
+        it.tenant_id = $tenant_id AND
+        it.persona_id = $persona_id AND
+        it.flagged = $flagged AND
+        it.state IN $states AND
+        it.memory_type IN $types AND
+        it.said_at >= $from_at AND
+        it.said_at <= $to_at AND
+        it.category IN $categories
+      LIMIT $nearest
+    ) SCORE AS score
+  RETURN it, 2 * score - 1 AS similarity, null AS matched
+  UNION ALL
+  WITH toFloatList($embedding) AS embedding
+  MATCH (it:Memory {tenant_id: $tenant_id, persona_id: $persona_id, project: $project})
+  WHERE it.flagged = $flagged AND it.state IN $states
+  WITH it, embedding
+  LIMIT $scanned
+  RETURN
+    it,
+    2 * vector.similarity.cosine(it.embedding, embedding) - 1 AS similarity,
+    null AS matched
+  UNION ALL
+  WITH
+    toFloatList($embedding) AS embedding,
+    CASE WHEN $tags IS NOT NULL AND $project IS NULL THEN true END AS tagged
+  MATCH (it:Memory {tenant_id: $tenant_id, persona_id: $persona_id, tagged: tagged})
+  WHERE
+    it.flagged = $flagged AND
+    it.state IN $states AND
+    all(tag IN $tags WHERE tag IN it.tags)
+  WITH it, embedding
+  LIMIT $scanned
+  RETURN
+    it,
+    2 * vector.similarity.cosine(it.embedding, embedding) - 1 AS similarity,
+    null AS matched
 }
 WITH it, max(similarity) AS similarity, max(matched) AS matched
 WHERE
@@ -71,7 +117,7 @@ WITH
   one.it AS it,
   one.similarity AS similarity,
   one.matched AS matched,
-  0.8 * coalesce(one.similarity, least, 0.0) +
+  $by_meaning * coalesce(one.similarity, least, 0.0) +
     0.4 * coalesce(one.matched / best, 0.0) +
     CASE WHEN one.it.about IN $people THEN 0.3 ELSE 0.0 END AS promise
 ORDER BY promise DESC, it.id
@@ -132,6 +178,7 @@ RETURN
     about: [it IN its | it.about],
     category: [it IN its | it.category],
     conversation_id: [it IN its | it.conversation_id],
+    source_id: [it IN its | it.source_id],
     facets: [it IN its | it.facets],
     token_estimate: [it IN its | it.token_estimate],
     importance: [it IN its | coalesce(it.importance, 5)],

@@ -7,7 +7,9 @@
 // $seconds     integer, after which a silent worker counts as dead
 //
 // Returns busy: whether another worker is inside a run of this persona; run: the one to go on with,
-// or the one of this period when it is over. Nothing when there is no such persona.
+// or the one of this period when it is over; slept_at: the time of the night before; policy_version:
+// how often the policy has changed, reckoned_version: up to which change memories were looked at.
+// Nothing when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 // Takes the persona's lock, so that of two workers the second sees what the first has done.
@@ -57,4 +59,5 @@ RETURN
     .stages
   } AS run,
   persona.slept_at AS slept_at,
-  coalesce(persona.reckon, false) AS reckon
+  coalesce(persona.policy_version, 0) AS policy_version,
+  coalesce(persona.reckoned_version, 0) AS reckoned_version

@@ -1,4 +1,4 @@
-// Close a run. A night sets the persona's next one.
+// Close a run. A night sets the persona's next one, and is written down for the audit.
 //
 // $tenant_id      string
 // $persona_id     string
@@ -37,5 +37,16 @@ FOREACH (night IN CASE WHEN $next_night_at IS NULL THEN [] ELSE [1] END |
         ELSE $next_night_at
       END
   REMOVE persona.night_sent_at
+  // For the audit; what each stage did stands in the run itself.
+  CREATE
+    (:Event {
+      tenant_id: $tenant_id,
+      id: 'night-' + run.id,
+      action: 'night_run',
+      by: run.started_by,
+      at: run.as_of,
+      written_at: datetime.realtime(),
+      after: run.period
+    })-[:ABOUT]->(run)
 )
 RETURN run.id AS id

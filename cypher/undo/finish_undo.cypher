@@ -24,4 +24,14 @@ FOREACH (night IN
   END |
   SET persona.slept_at = run.slept_before
 )
+CREATE
+  (:Event {
+    tenant_id: $tenant_id,
+    id: 'undo-' + run.id,
+    action: run.kind + '_undone',
+    by: $undone_by,
+    at: $as_of,
+    written_at: datetime.realtime(),
+    before: run.period
+  })-[:ABOUT]->(run)
 RETURN run.id AS id

@@ -1,29 +1,47 @@
 // Memories that have lost some of their sources are turned down by the flags on those that are left.
 //
 // $tenant_id  string
-// $rows       list of maps {id, acts: how many flagged it before}
+// $ids        list of strings
 CYPHER 25
-UNWIND $rows AS row
-MATCH (memory:Memory {tenant_id: $tenant_id, id: row.id})
+UNWIND $ids AS id
+MATCH (memory:Memory {tenant_id: $tenant_id, id: id})
 WITH
   memory,
-  row.acts AS before,
-  coalesce(memory.own_modifier, 1.0) AS own,
-  COUNT {
-    MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
-    WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
-    RETURN DISTINCT flag.act
-  } AS acts
-WHERE acts < before
+  reduce(
+    weight = coalesce(memory.own_modifier, 1.0),
+    factor IN
+      COLLECT {
+        // What each act left in its time, whatever the policy is now.
+        MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+        WITH
+          flag.act AS act,
+          min(
+            coalesce(
+              [
+                place IN range(0, size(flag.factor_of) - 1)
+                WHERE flag.factor_of[place] = memory.memory_type + '/' + memory.category |
+                flag.factors[place]
+              ][0],
+              [
+                place IN range(0, size(flag.factor_of) - 1)
+                WHERE flag.factor_of[place] = memory.memory_type |
+                flag.factors[place]
+              ][0],
+              flag.factor
+            )
+          ) AS factor
+        RETURN factor
+        ORDER BY act
+      } |
+    weight * factor
+  ) AS weight
 SET
-  // Each act has left the same share of it, so what the others leave follows from what all left.
-  memory.weight_modifier =
-    CASE
-      WHEN acts = 0 OR own = 0 THEN own
-      ELSE own * (memory.weight_modifier / own) ^ (toFloat(acts) / before)
-    END,
-  memory.flagged = coalesce(memory.own_flagged, false) OR acts > 0
-SET memory.minimized = memory.weight_modifier < 1
+  memory.weight_modifier = weight,
+  memory.minimized = weight < 1,
+  memory.flagged =
+    coalesce(memory.own_flagged, false) OR
+    EXISTS { (memory)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: memory.persona_id}) }
 WITH memory
 MATCH (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
 SET link.weight_modifier = memory.weight_modifier

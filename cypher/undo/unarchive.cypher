@@ -4,7 +4,7 @@
 // $run_id     string
 // $place      integer, of the step that archived them
 //
-// Returns kept: ids of those that were brought back already.
+// Returns archived: ids of all that it archived; kept: ids of those that were brought back already.
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 CALL (step) {
@@ -23,4 +23,4 @@ CALL (step) {
   REMOVE memory.archived_at
   RETURN collect(CASE WHEN NOT same THEN memory.id END) AS kept
 }
-RETURN kept
+RETURN step.memory_ids AS archived, kept

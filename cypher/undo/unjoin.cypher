@@ -3,27 +3,20 @@
 // $tenant_id  string
 // $rows       list of maps {theme_id, episode_id, messages}
 //
-// Returns memory_id, of the theme; acts: how many flagged it before.
+// Returns memory_id, of the theme.
 CYPHER 25
 UNWIND $rows AS row
 MATCH (theme:Memory {tenant_id: $tenant_id, id: row.theme_id})
 SET theme.lock = true
 REMOVE theme.lock
-WITH
-  theme,
-  row,
-  COUNT {
-    MATCH (theme)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
-    WHERE flag.reversed_at IS NULL AND message.persona_id = theme.persona_id
-    RETURN DISTINCT flag.act
-  } AS acts
+WITH theme, row
 OPTIONAL MATCH (theme)-[extends:EXTENDS]->(:Memory {tenant_id: $tenant_id, id: row.episode_id})
 DELETE extends
 SET theme.reinforcements = theme.reinforcements - 1
-WITH theme, row, acts
+WITH theme, row
 CALL (theme, row) {
   MATCH (theme)-[drawn:DRAWN_FROM]->(message:Message)
   WHERE message.id IN row.messages OR message.copied_from IN row.messages
   DELETE drawn
 }
-RETURN theme.id AS memory_id, acts
+RETURN theme.id AS memory_id

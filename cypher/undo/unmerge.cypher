@@ -3,21 +3,13 @@
 // $tenant_id  string
 // $rows       list of maps {memory_id, candidate_ids, messages, before, after}
 //
-// Returns memory_id; kept: whether it was used since, and keeps its salience; acts: how many flagged it
-// before.
+// Returns memory_id; kept: whether it was used since, and keeps its salience.
 CYPHER 25
 UNWIND $rows AS row
 MATCH (memory:Memory {tenant_id: $tenant_id, id: row.memory_id})
 SET memory.lock = true
 REMOVE memory.lock
-WITH
-  memory,
-  row,
-  COUNT {
-    MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
-    WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
-    RETURN DISTINCT flag.act
-  } AS acts
+WITH memory, row
 CALL (memory, row) {
   UNWIND row.candidate_ids AS id
   MATCH (candidate:Candidate {tenant_id: $tenant_id, id: id})-[merged:MERGED_INTO]->(memory)
@@ -31,11 +23,11 @@ CALL (memory, row) {
   WHERE message.id IN row.messages OR message.copied_from IN row.messages
   DELETE drawn
 }
-WITH memory, row, acts, memory.salience <> row.after.salience AS kept
+WITH memory, row, memory.salience <> row.after.salience AS kept
 SET
   memory.reinforcements = row.before.reinforcements,
   memory.salience = CASE WHEN kept THEN memory.salience ELSE row.before.salience END,
   memory.salience_at = CASE WHEN kept THEN memory.salience_at ELSE row.before.salience_at END,
   memory.uses_on = CASE WHEN kept THEN memory.uses_on ELSE row.before.uses_on END,
   memory.uses_today = CASE WHEN kept THEN memory.uses_today ELSE row.before.uses_today END
-RETURN memory.id AS memory_id, kept, acts
+RETURN memory.id AS memory_id, kept

@@ -8,7 +8,7 @@
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
-SET persona.reckon = true
+REMOVE persona.reckoned_version
 WITH step
 UNWIND range(0, size(step.memory_ids) - 1) AS at
 MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})

@@ -7,6 +7,7 @@ kept whole, so a greeting in front of content costs nothing, and words said toge
 import re
 from dataclasses import dataclass
 
+from engine.extraction.courtesies import REASON_OF
 from engine.extraction.prose import (
     fingerprint,
     is_english,
@@ -118,7 +119,10 @@ JUNK: dict[str, re.Pattern[str]] = {
     ),
 }
 
-PART = re.compile(r"[,!;:]+\s+|\s+-+\s+|\s*[!?.]+\s*$")
+PART = re.compile(
+    r"[,!;:]+\s+|[\u3001\uff0c\uff01\uff1b\uff1a\u060c\u061b]+\s*|\s+-+\s+"
+    r"|\s*[!?.\u3002\uff1f\u061f\u0964]+\s*$"
+)
 VOCATIVE = re.compile(r"[^\W\d_][\w'-]{1,20}")
 NAME_AFTER_JUNK = re.compile(r"(.*\S) [A-Z][\w'-]{1,20}")
 QUESTION = re.compile(r"\?[\"')\]\s]*$")
@@ -199,6 +203,8 @@ def rote(sentence: str) -> str | None:
 
 def rote_part(part: str) -> str | None:
     folded = fingerprint(part)
+    if folded in REASON_OF:
+        return REASON_OF[folded]
     for reason, pattern in JUNK.items():
         if pattern.fullmatch(folded):
             return reason

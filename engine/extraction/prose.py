@@ -12,9 +12,17 @@ def word_set(text: str) -> frozenset[str]:
 UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]"
 )
+# The signs that stand on or around a letter: the vowels of Hindi and Thai are such.
+MARKS = "".join(
+    letter for letter in map(chr, range(0x300, 0x20000)) if unicodedata.category(letter)[0] == "M"
+)
 SPACES = re.compile(r"[^\S\n]+")
+A_MARK = frozenset(MARKS)
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 NOT_WORD = re.compile(r"[\W_]+")
+# The same where a text has such signs, which is twenty times slower.
+MARKED_WORD = re.compile(rf"[\w{MARKS}]+(?:['\u2019-][\w{MARKS}]+)*")
+NOT_MARKED_WORD = re.compile(rf"[^\w{MARKS}]+")
 CURLY = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
@@ -25,7 +33,7 @@ CURLY = str.maketrans(
 # (3.5, e.g., example.org) have no space after them.
 # Possessive, so that a long run of marks is walked once.
 END = re.compile(
-    r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]]*+(?=\s|$)|[\u3002\uff01\uff1f]+|\n+"
+    r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]]*+(?=\s|$)|[\u3002\uff01\uff1f\u0964\u061f]+|\n+"
     r"|[\U0001f000-\U0001faff\u2600-\u27bf]\ufe0f?(?=\s+[A-Z])"
 )
 ABBREVIATION = re.compile(
@@ -66,13 +74,21 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
+def has_marks(text: str) -> bool:
+    return not text.isascii() and not A_MARK.isdisjoint(text)
+
+
 def words(text: str) -> list[str]:
+    if has_marks(text):
+        return MARKED_WORD.findall(text.replace("_", " "))
     return WORD.findall(text)
 
 
 def fingerprint(text: str) -> str:
     """The same for two texts that differ in case, marks, spaces or Unicode form only."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if has_marks(folded):
+        return NOT_MARKED_WORD.sub(" ", folded.replace("_", " ")).strip()
     return NOT_WORD.sub(" ", folded).strip()
 
 

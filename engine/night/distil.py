@@ -1,7 +1,8 @@
 """Episodes that keep returning to one theme yield a semantic memory of it."""
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from engine.facets import Facets, shelf
 from engine.graph import Row, Write
 from engine.models import id_from
 from engine.night.integrate import content_of, period
-from engine.night.steps import RunInHand, Step
-from engine.night.themes import is_about, listed, one_theme
+from engine.night.steps import RunInHand, Step, in_batches
+from engine.night.themes import READ, Reading, is_about, listed, one_theme
 
-AT_ONCE = 100  # episodes in one step
+AT_ONCE = 50  # episodes in one step
+NEAR = 20  # related episodes looked at for each, unless the policy wants more of them for a theme
+READINGS_KEPT = 2_000
 CATEGORY = "pattern"
 
 
@@ -27,20 +30,44 @@ class Plan:
     joins: list[Row]
 
 
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What was read of episodes in this run: each is near to several others, and read once."""
+
+    kept: dict[str, Reading] = field(default_factory=dict)
+
+    def of(self, episode: Row) -> Reading:
+        if episode["id"] not in self.kept:
+            while len(self.kept) >= READINGS_KEPT:
+                del self.kept[next(iter(self.kept))]  # the one that was read first
+            self.kept[episode["id"]] = Reading.of(said_in(episode))
+        return self.kept[episode["id"]]
+
+
 async def distil(run: RunInHand) -> dict[str, int]:
-    while await run.step("distil", lambda write, _: distil_some(run, write)):
-        pass
-    return {}
+    readings = Readings()
+    aside = await in_batches(
+        run,
+        "distil",
+        lambda write, limit: distil_some(run, write, readings, limit),
+        at_once=AT_ONCE,
+    )
+    return {"set_aside": aside} if aside else {}
 
 
-async def distil_some(run: RunInHand, write: Write) -> Step | None:
+async def distil_some(run: RunInHand, write: Write, readings: Readings, limit: int) -> Step | None:
     figures = run.policy.types["episodic"]
     rows = await write(
-        "distil/list_new", **run.whose, limit=AT_ONCE, similarity=figures.distil_threshold
+        "distil/list_new",
+        **run.whose,
+        limit=limit,
+        near=max(NEAR, 2 * figures.distil_episodes),
+        similarity=figures.distil_threshold,
+        characters=2 * READ,
     )
     if not rows:
         return None
-    plan = plan_themes(rows, run)
+    plan = await asyncio.to_thread(plan_themes, rows, run, readings)
     distilled = await write("distil/form_theme", **run.whose, rows=plan.themes, as_of=run.as_of)
     joined = await write(
         "distil/join_theme", tenant_id=run.tenant_id, rows=plan.joins, as_of=run.as_of
@@ -54,11 +81,11 @@ async def distil_some(run: RunInHand, write: Write) -> Step | None:
     return Step(
         {"distilled": len(distilled), "joined": len(joined), "memories": len(rows)},
         {"distilled": distilled, "joined": joined},
-        more=len(rows) == AT_ONCE,
+        more=len(rows) == limit,
     )
 
 
-def plan_themes(rows: Sequence[Row], run: RunInHand) -> Plan:
+def plan_themes(rows: Sequence[Row], run: RunInHand, readings: Readings) -> Plan:
     """Each episode in turn joins the theme of the nearest that it speaks of too, or founds one."""
     strength = run.policy.figures.link_strength
     least = run.policy.types["episodic"].distil_episodes
@@ -72,7 +99,7 @@ def plan_themes(rows: Sequence[Row], run: RunInHand) -> Plan:
         if episode["id"] in theme_of:
             continue
         known = (theme_of[it["id"]] for it in near if it["id"] in theme_of)
-        theme = next((it for it in known if speaks_of(episode, it)), None)
+        theme = next((it for it in known if speaks_of(readings.of(episode), it)), None)
         if theme:
             theme_of[episode["id"]] = theme
             plan.joins.append(
@@ -80,7 +107,7 @@ def plan_themes(rows: Sequence[Row], run: RunInHand) -> Plan:
             )
             continue
         free = [episode, *(it for it in near if it["id"] not in theme_of)]
-        places, terms = one_theme([said_in(it) for it in free], least=least)
+        places, terms = one_theme([readings.of(it) for it in free], least=least)
         group = [free[place] for place in places]
         days = {it["said_at"].date() for it in group}
         if len(days) > 1 and terms:
@@ -91,13 +118,14 @@ def plan_themes(rows: Sequence[Row], run: RunInHand) -> Plan:
 
 
 def said_in(episode: Row) -> str:
-    return str(content_of(episode).get("said", ""))
+    """What was said, without who said it."""
+    return str(episode["text"]).removeprefix(f"{episode['about']}: ")
 
 
-def speaks_of(episode: Row, theme: Row) -> bool:
+def speaks_of(reading: Reading, theme: Row) -> bool:
     """Whether an episode says the first thing that a theme is named by."""
     terms = content_of(theme).get("terms") or [""]
-    return bool(terms[0]) and is_about(said_in(episode), terms[0])
+    return bool(terms[0]) and is_about(reading, terms[0])
 
 
 def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], strength: float) -> Row:

@@ -12,7 +12,7 @@ PRUNED_AT_ONCE = 5_000  # memories whose weak links are looked at in one step
 
 async def reckon(run: RunInHand) -> dict[str, int]:
     """After a change of policy every memory is looked at once."""
-    if not run.reckon:
+    if run.policy_version == run.reckoned_version:
         return {}
     last, reached = "", list[str]()
 
@@ -30,7 +30,7 @@ async def reckon(run: RunInHand) -> dict[str, int]:
         if row["memories"]:
             reached.append(row["last"])
             return Step({"reckoned": row["memories"]})
-        await write("fade/reckoned", **run.whose)
+        await write("fade/reckoned", **run.whose, version=run.policy_version)
         return None
 
     while await run.step("reckon", put_some):
@@ -95,7 +95,10 @@ async def archive(run: RunInHand) -> dict[str, int]:
         (row,) = await write(
             "fade/archive", **in_step(run, place), as_of=run.as_of, limit=FADING_AT_ONCE
         )
-        return found(row["memories"], FADING_AT_ONCE, {"archived": row["archived"]})
+        archived = row["archived"]
+        # What an archived fact has closed holds again.
+        await write("facts/settle_facts", tenant_id=run.tenant_id, memory_ids=archived)
+        return found(row["memories"], FADING_AT_ONCE, {"archived": len(archived)})
 
     while await run.step("archive", some):
         pass

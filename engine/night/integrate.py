@@ -1,5 +1,6 @@
 """Candidates that have had their time become memories, or reinforce the one that is there."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from engine.embedding import KNOWN_ENOUGH
+from engine.extraction import fingerprint
 from engine.facts import Fact, as_fact, held_when_said
 from engine.graph import Row, Write
-from engine.night.steps import Formed, RunInHand, Step, alike, as_similarity
+from engine.models import new_id
+from engine.night.steps import (
+    Formed,
+    RunInHand,
+    Step,
+    alike,
+    as_similarity,
+    in_batches,
+    is_legible,
+)
 from engine.policy import Policy
 
 AT_ONCE = 200  # candidates in one step
@@ -30,30 +42,36 @@ class Decision:
 async def integrate(run: RunInHand) -> dict[str, int]:
     """Decide on every candidate in the order it was said, whatever the size of a batch."""
     formed: dict[str, Formed] = {}
-    more = True
-    while more:
-        more = await run.step("integrate", lambda write, _: integrate_some(run, write, formed))
-        run.formed.update(formed)
+    await in_batches(
+        run,
+        "integrate",
+        lambda write, limit: integrate_some(run, write, formed, limit),
+        at_once=AT_ONCE,
+        after=lambda: run.formed.update(formed),
+    )
     while await run.step("integrate", lambda write, _: pass_over_some(run, write)):
         pass
     left = await run.graph.read("integrate/count_left", **run.whose)
     return {row["reason"]: row["candidates"] for row in left}
 
 
-async def integrate_some(run: RunInHand, write: Write, formed: dict[str, Formed]) -> Step | None:
+async def integrate_some(
+    run: RunInHand, write: Write, formed: dict[str, Formed], limit: int
+) -> Step | None:
     """`formed` tells what became a memory, once the step is over; a step may be tried twice."""
     formed.clear()
     rows = await write(
         "integrate/list_eligible",
         **run.whose,
         drawn_before=run.drawn_before,
-        limit=AT_ONCE,
+        limit=limit,
         near=NEAR,
         similarity=lowest_threshold(run.policy),
+        legible=KNOWN_ENOUGH,
     )
     names = sorted({row["candidate"]["fact"] for row in rows if row["candidate"]["fact"]})
     known = await write("integrate/list_facts", **run.whose, facts=names)
-    decisions = decide(rows, run.formed, facts_by_name(known), run.policy)
+    decisions = await asyncio.to_thread(decide, rows, run.formed, standing_facts(known), run.policy)
     new = {it.candidate["id"]: it.candidate for it in decisions if it.into is None}
 
     became = await write(
@@ -80,10 +98,12 @@ async def integrate_some(run: RunInHand, write: Write, formed: dict[str, Formed]
     if not became and not merged:
         return None
     formed |= {row["id"]: as_formed(new[row["id"]]) for row in became}
+    taken = len(became) + sum(len(row["candidates"]) for row in merged)
     return Step(
-        {"formed": len(became), "merged": sum(len(row["candidates"]) for row in merged)},
+        {"formed": len(became), "merged": taken - len(became)},
         {"formed": became, "merged": merged},
-        more=len(rows) == AT_ONCE,
+        # What could not be merged, since it was flagged meanwhile, is decided on once more.
+        more=len(rows) == limit or taken < len(rows),
     )
 
 
@@ -97,6 +117,13 @@ async def pass_over_some(run: RunInHand, write: Write) -> Step | None:
     )
     if not rows:
         return None
+    await write(
+        "events/add_effects",
+        tenant_id=run.whose["tenant_id"],
+        ids=[row["id"] for row in rows],
+        event={"id": new_id(), "action": "passed_over", "by": "engine", "at": run.as_of},
+        of_flags=True,
+    )
     return Step({"passed_over": len(rows)}, {"passed_over": rows}, more=len(rows) == AT_ONCE)
 
 
@@ -135,9 +162,15 @@ def decide(
                 for other, it in near.items()
                 if other in there
                 and could_be[other][:2] == kind
+                and could_be[other].can_be(could_be[candidate["id"]])
                 and of_one_time(candidate, could_be[other].said_at, policy)
             }
-        remembered = [it for it in row["near"] if of_one_time(candidate, it["said_at"], policy)]
+        remembered = [
+            it
+            for it in row["near"]
+            if of_one_time(candidate, it["said_at"], policy)
+            and (it["text"] is None or fingerprint(it["text"]) == fingerprint(candidate["text"]))
+        ]
         decision = decide_on(candidate, remembered, near, fact, held, policy)
         decisions.append(decision)
         if decision.into is None:
@@ -184,6 +217,7 @@ def as_formed(candidate: Row) -> Formed:
         candidate["about"],
         candidate["said_at"],
         np.asarray(candidate["embedding"], np.float32),
+        None if is_legible(candidate) else fingerprint(candidate["text"]),
     )
 
 
@@ -196,13 +230,13 @@ def by_memory(decisions: Sequence[Decision]) -> list[Row]:
     return [{"memory_id": into, "candidates": told} for into, told in merged.items()]
 
 
-def facts_by_name(rows: Sequence[Row]) -> dict[str, list[Fact]]:
-    """What is held, of memories that are not in the archive."""
+def standing_facts(rows: Sequence[Row]) -> dict[str, list[Fact]]:
+    """By what they are filed under, the facts of memories that are active and not flagged."""
     found: dict[str, list[Fact]] = {}
     for row in rows:
         memory = row["memory"]
         fact = as_fact(memory["id"], content_of(memory), memory["said_at"])
-        if fact and memory["state"] == "active":
+        if fact and memory["state"] == "active" and not memory["flagged"]:
             found.setdefault(memory["fact"], []).append(fact)
     return found
 

@@ -1,20 +1,22 @@
 """The ledger: every run, stage by stage, and every change it made."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from engine.errors import RunNotFound
 from engine.graph import Graph, Row
 from engine.models import Page
 from engine.night.steps import from_text
-from engine.paging import after, page
+from engine.paging import after, after_place, page
 from engine.personas import get_persona
+from engine.policy import Policy
 
 LAST = "\uffff"  # after every id
 STEPS_AT_ONCE = 20
+FOLDED_AT_ONCE = 50  # runs; two days of hours and nights, so that what is due is folded in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Run:
     finished_at: datetime | None = None
     undone_at: datetime | None = None
     undone_by: str | None = None
+    folded_at: datetime | None = None  # its steps are counts since; it cannot be taken back
     failures: list[str] | None = None
     snapshot: dict[str, Any] | None = None
 
@@ -114,13 +117,12 @@ async def list_changes(
 ) -> Page[Change]:
     """What a run changed, in the order it did, some steps at a time."""
     await get_run(graph, tenant_id, run_id)
-    told = after(cursor)
     size = limit or STEPS_AT_ONCE
     rows = await graph.read(
         "runs/list_steps",
         tenant_id=tenant_id,
         run_id=run_id,
-        after=int(told) if told.isdecimal() else 0,
+        after=after_place(cursor),
         limit=size + 1,
     )
     steps = page([row["step"] for row in rows], size, lambda step: str(step["place"]))
@@ -195,12 +197,43 @@ LISTS = {
 }
 
 
-def as_run(stored: Row) -> Run:
+async def fold_ledger(
+    graph: Graph, tenant_id: str, persona_id: str, policy: Policy, *, now: datetime
+) -> int:
+    """Fold the steps of runs that are kept no longer to counts. Returns of how many runs."""
+    rows = await graph.read(
+        "runs/list_foldable",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        before=now - timedelta(days=policy.figures.ledger_days),
+        limit=FOLDED_AT_ONCE,
+    )
+    for row in rows:
+        await graph.write(
+            "runs/fold_run",
+            tenant_id=tenant_id,
+            persona_id=persona_id,
+            run_id=row["run"]["id"],
+            folded=json.dumps(counts_by_stage(row["run"]["did"]), sort_keys=True),
+            folded_at=now,
+        )
+    return len(rows)
+
+
+def counts_by_stage(steps: Sequence[Row]) -> dict[str, dict[str, int]]:
+    """What the steps of a run did, added up."""
     counted: dict[str, dict[str, int]] = {}
-    for step in stored["did"]:
+    for step in steps:
         counts = counted.setdefault(step["stage"], {})
         for name, count in json.loads(step["did"]).items():
             counts[name] = counts.get(name, 0) + count
+    return counted
+
+
+def as_run(stored: Row) -> Run:
+    counted = counts_by_stage(stored["did"])
+    if stored.get("folded"):
+        counted = json.loads(stored["folded"])
     told = {it["stage"]: it for it in map(json.loads, stored.get("told") or [])}
     stages = [
         StageReport(
@@ -225,6 +258,7 @@ def as_run(stored: Row) -> Run:
         finished_at=stored.get("finished_at"),
         undone_at=stored.get("undone_at"),
         undone_by=stored.get("undone_by"),
+        folded_at=stored.get("folded_at"),
         failures=stored.get("failures"),
         snapshot=json.loads(stored["snapshot"]) if stored.get("snapshot") else None,
     )

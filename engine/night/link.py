@@ -1,13 +1,14 @@
 """New memories are linked to what they relate to, follow, extend or contradict."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from engine.facts import timeline
 from engine.graph import Row, Write
-from engine.night.integrate import facts_by_name
-from engine.night.steps import RunInHand, Step, alike, as_similarity
+from engine.night.integrate import standing_facts
+from engine.night.steps import RunInHand, Step, alike, as_similarity, in_batches, is_legible
 from engine.policy import Policy
 
 AT_ONCE = 200  # memories in one step
@@ -23,33 +24,21 @@ class Link(NamedTuple):
 
 
 async def link(run: RunInHand) -> dict[str, int]:
-    while await run.step("link", lambda write, _: link_some(run, write)):
-        pass
-    return {}
+    aside = await in_batches(
+        run, "link", lambda write, limit: link_some(run, write, limit), at_once=AT_ONCE
+    )
+    return {"set_aside": aside} if aside else {}
 
 
-async def link_some(run: RunInHand, write: Write) -> Step | None:
+async def link_some(run: RunInHand, write: Write, limit: int) -> Step | None:
     most = max(figures.relate_limit for figures in run.policy.every())
-    rows = await write("link/list_new", **run.whose, limit=AT_ONCE, near=most + 1)
+    rows = await write("link/list_new", **run.whose, limit=limit, near=most + 1)
     if not rows:
         return None
     facts = sorted({row["memory"]["fact"] for row in rows if row["memory"]["fact"]})
     known = await write("integrate/list_facts", **run.whose, facts=facts)
 
-    planned: dict[Link, float | None] = {}
-    floor = min(figures.relate_threshold for figures in run.policy.every())
-    near_here = alike([row["memory"]["embedding"] for row in rows], run.formed, floor=floor)
-    for row, near in zip(rows, near_here, strict=True):
-        told = {other: (it, run.formed[other].said_at) for other, it in near.items()}
-        planned |= related(row, told, run.policy)
-        planned |= dict.fromkeys(in_sequence(row, run.policy))
-    ends: dict[str, datetime | None] = {}
-    for held in facts_by_name(known).values():
-        course = timeline(held)
-        ends |= course.ends
-        planned |= dict.fromkeys(Link(*pair, "CONTRADICTS") for pair in course.contradicts)
-        planned |= dict.fromkeys(Link(*pair, "EXTENDS") for pair in course.extends)
-
+    planned = await asyncio.to_thread(plan_links, rows, known, run)
     strength = run.policy.figures.link_strength
     made = await write(
         "link/add_links",
@@ -60,22 +49,36 @@ async def link_some(run: RunInHand, write: Write) -> Step | None:
         ],
         as_of=run.as_of,
     )
-    closed = await write(
-        "link/close_facts",
-        tenant_id=run.tenant_id,
-        rows=[{"id": fact_id, "valid_to": end} for fact_id, end in ends.items()],
-    )
-    await write(
-        "link/settle",
-        tenant_id=run.tenant_id,
-        ids=[row["memory"]["id"] for row in rows],
-        awaits=NEXT,
-    )
+    ids = [row["memory"]["id"] for row in rows]
+    closed = await write("facts/settle_facts", tenant_id=run.tenant_id, memory_ids=ids)
+    await write("link/settle", tenant_id=run.tenant_id, ids=ids, awaits=NEXT)
     return Step(
         {"linked": len(made), "facts_closed": len(closed), "memories": len(rows)},
         {"linked": made, "facts_closed": closed},
-        more=len(rows) == AT_ONCE,
+        more=len(rows) == limit,
     )
+
+
+def plan_links(
+    rows: Sequence[Row], known: Sequence[Row], run: RunInHand
+) -> dict[Link, float | None]:
+    """The links of new memories, with the similarity of those that are alike in meaning."""
+    planned: dict[Link, float | None] = {}
+    floor = min(figures.relate_threshold for figures in run.policy.every())
+    near_here = alike([row["memory"]["embedding"] for row in rows], run.formed, floor=floor)
+    for row, near in zip(rows, near_here, strict=True):
+        told = {
+            other: (similarity, run.formed[other].said_at)
+            for other, similarity in near.items()
+            if run.formed[other].words is None
+        }
+        planned |= related(row, told, run.policy)
+        planned |= dict.fromkeys(in_sequence(row, run.policy))
+    for held in standing_facts(known).values():
+        course = timeline(held)
+        planned |= dict.fromkeys(Link(*pair, "CONTRADICTS") for pair in course.contradicts)
+        planned |= dict.fromkeys(Link(*pair, "EXTENDS") for pair in course.extends)
+    return planned
 
 
 def related(
@@ -83,8 +86,14 @@ def related(
 ) -> dict[Link, float | None]:
     """Links to the nearest in meaning, each from the later said to the earlier said."""
     memory = row["memory"]
+    if not is_legible(memory):
+        return {}
     figures = policy.of(memory["memory_type"], memory["category"])
-    near = {it["id"]: (as_similarity(it["similarity"]), it["said_at"]) for it in row["near"]}
+    near = {
+        it["id"]: (as_similarity(it["similarity"]), it["said_at"])
+        for it in row["near"]
+        if is_legible(it)
+    }
     near |= {other: it for other, it in here.items() if other != memory["id"]}
     chosen = sorted(near.items(), key=lambda it: (-it[1][0], it[0]))[: figures.relate_limit]
     links: dict[Link, float | None] = {}

@@ -8,16 +8,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.embedding import Vector
-from engine.errors import NightUnderWay
-from engine.graph import Graph, Row, Write
+from engine.embedding import KNOWN_ENOUGH, Vector
+from engine.errors import EngineError, GraphTooSlow, NightUnderWay, Unavailable
+from engine.graph import Graph, Rehearsal, Row, Write
 from engine.models import Persona
 from engine.policy import Policy
 
+# What a run can go on after: an item, or a batch, that a stage cannot digest.
+INDIGESTIBLE = (
+    EngineError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+)
 LEASE = 900  # seconds a silent worker keeps its run; longer than a job may take
 NEVER = datetime(1, 1, 2, tzinfo=UTC)  # in a list of times: there was none
 
 Work = Callable[[Write, int], Awaitable["Step | None"]]
+Batch = Callable[[Write, int], Awaitable["Step | None"]]  # of at most so many items
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,11 @@ class Formed(NamedTuple):
     about: str | None
     said_at: datetime
     vector: Vector
+    words: str | None = None  # what it says, when its vector does not tell
+
+    def can_be(self, other: "Formed") -> bool:
+        """Whether the vectors of two can say that they are the same, or their words are."""
+        return self.words == other.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +64,8 @@ class RunInHand:
     worker: str
     as_of: datetime  # the run's own time: taken up later, it goes on as if it were then
     slept_at: datetime | None  # the time of the night before
-    reckon: bool  # whether the policy has changed since
+    policy_version: int  # read before the policy: how often it has changed
+    reckoned_version: int  # up to which change every memory was looked at
     policy: Policy
     window: timedelta
     # By id, what this worker has made memories of. Vector indexes show only what is committed, and
@@ -104,6 +120,89 @@ class RunInHand:
         return more
 
 
+async def in_batches(
+    run: RunInHand,
+    stage: str,
+    batch: Batch,
+    *,
+    at_once: int,
+    after: Callable[[], None] = lambda: None,
+) -> int:
+    """Do a stage in batches until nothing is left. Returns how many items were set aside.
+
+    A batch that fails, or takes too long, is tried again in smaller ones. One item that fails alone
+    is marked, left out from then on, and written down with the reason. `after` is called when a
+    batch is committed, and only then.
+    """
+    limit, aside = at_once, 0
+    more = True
+    while more:
+        try:
+            more = await run.step(stage, of_size(batch, limit))
+            after()
+            limit = min(at_once, 4 * limit)
+        except INDIGESTIBLE as error:
+            if not await can_go_on(run, error):
+                raise
+            if limit == 1:
+                if not await set_aside(run, stage, why=type(error).__name__):
+                    raise
+                aside += 1
+            limit = max(1, limit // 8)
+    return aside
+
+
+def of_size(batch: Batch, limit: int) -> Work:
+    async def work(write: Write, _: int) -> Step | None:
+        return await batch(write, limit)
+
+    return work
+
+
+async def can_go_on(run: RunInHand, error: Exception) -> bool:
+    """Whether it was the work that failed, and not what the run stands on."""
+    if isinstance(error, NightUnderWay) or isinstance(run.graph, Rehearsal):
+        return False  # in a rehearsal all is one transaction, which is over
+    if isinstance(error, GraphTooSlow):
+        try:
+            await run.graph.read("setup/ping")
+        except EngineError:
+            return False
+        return True
+    return not isinstance(error, Unavailable)
+
+
+async def set_aside(run: RunInHand, stage: str, *, why: str) -> bool:
+    """Set aside the first item that a stage would take. Returns whether there was one."""
+    done: list[Row] = []
+
+    async def first(write: Write, _: int) -> Step | None:
+        done[:] = await write(
+            SET_ASIDE[stage],
+            **run.whose,
+            **(
+                {"drawn_before": run.drawn_before}
+                if stage == "integrate"
+                else {"awaits": AWAITS[stage]}
+            ),
+            as_of=run.as_of,
+            why=why,
+        )
+        rows = [{**row, "why": why} for row in done]
+        return Step({"set_aside": len(rows)}, {"set_aside": rows}) if rows else None
+
+    await run.step(stage, first)
+    return bool(done)
+
+
+AWAITS = {"link": "links", "distil": "theme"}  # what the memories that a stage takes wait for
+SET_ASIDE = {
+    "integrate": "integrate/set_aside",
+    "link": "link/set_aside",
+    "distil": "link/set_aside",
+}
+
+
 def alike(
     embeddings: Sequence[Sequence[float]], formed: dict[str, Formed], *, floor: float
 ) -> list[dict[str, float]]:
@@ -117,6 +216,12 @@ def alike(
         {ids[place]: as_similarity(row[place]) for place in np.flatnonzero(row >= floor - 1e-5)}
         for row in cosines
     ]
+
+
+def is_legible(item: Row) -> bool:
+    """Whether the encoder knows enough of a text for its vector to tell it from others."""
+    share = item.get("known_share")
+    return share is None or share >= KNOWN_ENOUGH
 
 
 def as_similarity(cosine: float) -> float:

@@ -1,9 +1,14 @@
-"""What several episodes have in common, in a few words. Values in, values out."""
+"""What several episodes have in common, in a few words. Values in, values out.
 
+A text is read once, and no further than `READ`; everything else works on what was read, in time
+that grows with the number of words, not with its square.
+"""
+
+import threading
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import snowballstemmer
 from stop_words import get_stop_words
@@ -11,6 +16,8 @@ from stop_words import get_stop_words
 from engine.extraction.prose import straighten, word_set, words
 
 MOST = 3  # words that name a theme
+READ = 4_000  # characters of a text: a theme that shows only after two pages is not its theme
+WORDS_KEPT = 65_536  # words whose stems are kept, since most of a text is a few thousand words
 # Words that say when, how much or how, and so name nothing; beside the usual stop words.
 EMPTY = word_set(
     "today yesterday tomorrow tonight morning afternoon evening night day days week weeks month "
@@ -25,9 +32,20 @@ EMPTY = word_set(
 )
 
 
-@cache
+_of_thread = threading.local()
+
+
 def stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+    """One for each thread: it keeps the word it works on."""
+    if not hasattr(_of_thread, "stemmer"):
+        _of_thread.stemmer = snowballstemmer.stemmer("english")
+    return _of_thread.stemmer
+
+
+@lru_cache(maxsize=WORDS_KEPT)
+def stem_of(word: str) -> str:
+    """The stem of a word in lower case."""
+    return str(stemmer().stemWord(word))
 
 
 @cache
@@ -35,28 +53,51 @@ def stop_words() -> frozenset[str]:
     return frozenset(get_stop_words("en"))
 
 
-def one_theme(texts: Sequence[str], *, least: int) -> tuple[list[int], list[str]]:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The words of a text that name something, by their stems."""
+
+    forms: Mapping[str, Counter[str]]  # as they are written, with how often
+    before: Mapping[str, frozenset[str]]  # the words that come right before one of them
+
+    @classmethod
+    def of(cls, text: str) -> "Reading":
+        """Reads the first `READ` characters of a text."""
+        forms: dict[str, Counter[str]] = {}
+        before: dict[str, set[str]] = {}
+        previous = ""
+        for word in words(straighten(text[:READ])):
+            folded = word.lower()
+            stem = stem_of(folded)
+            if names_something(folded):
+                forms.setdefault(stem, Counter())[word] += 1
+            if previous:
+                before.setdefault(stem, set()).add(previous)
+            previous = word
+        return cls(forms, {stem: frozenset(before.get(stem, ())) for stem in forms})
+
+
+def one_theme(readings: Sequence[Reading], *, least: int) -> tuple[list[int], list[str]]:
     """Which of these texts share one thing, by their places, and the words for it.
 
     Texts that are near each other in meaning are often only alike in kind: short, or cross. Of one
     theme are those that say a word of it, when there are enough of them.
     """
-    said = [set(by_stem(text)) for text in texts]
-    spread = Counter(stem for stems in said for stem in stems)
+    spread = Counter(stem for reading in readings for stem in reading.forms)
     shared = [(-in_texts, stem) for stem, in_texts in spread.items() if in_texts >= least]
     if not shared:
         return [], []
     _, leading = min(shared)
-    places = [place for place, stems in enumerate(said) if leading in stems]
-    return places, shared_terms([texts[place] for place in places], least=least)
+    places = [place for place, reading in enumerate(readings) if leading in reading.forms]
+    return places, shared_terms([readings[place] for place in places], least=least)
 
 
-def is_about(text: str, term: str) -> bool:
+def is_about(reading: Reading, term: str) -> bool:
     """Whether a text says a word of what a term names, in whatever form."""
-    return not by_stem(term).keys().isdisjoint(by_stem(text))
+    return not by_stem(term).keys().isdisjoint(reading.forms)
 
 
-def shared_terms(texts: Sequence[str], *, least: int = 2) -> list[str]:
+def shared_terms(readings: Sequence[Reading], *, least: int = 2) -> list[str]:
     """What most of these texts share, the most common first; none when nothing is shared.
 
     A word counts in whatever form it is used, and is told in its most common form, with the word
@@ -64,40 +105,34 @@ def shared_terms(texts: Sequence[str], *, least: int = 2) -> list[str]:
     """
     forms: dict[str, Counter[str]] = {}
     spread: Counter[str] = Counter()
-    for text in texts:
-        found = by_stem(text)
-        spread.update(found.keys())
-        for stem, written in found.items():
+    for reading in readings:
+        spread.update(reading.forms.keys())
+        for stem, written in reading.forms.items():
             forms.setdefault(stem, Counter()).update(written)
-    most = max(2, (len(texts) + 1) // 2)
+    most = max(2, (len(readings) + 1) // 2)
     chosen = sorted(
         (stem for stem, in_texts in spread.items() if in_texts >= max(least, most)),
         key=lambda stem: (-spread[stem], -forms[stem].total(), stem),
     )
-    before = {stem: word_before(texts, stem, most) or "" for stem in chosen}
+    # A term that comes with the word before it takes two of those that were chosen.
+    chosen = chosen[: 4 * MOST]
+    before = {stem: word_before(readings, stem, most) or "" for stem in chosen}
     for stem, word in before.items():
-        if spread[stemmer().stemWord(word.lower())] > spread[stem]:
+        if spread[stem_of(word.lower())] > spread[stem]:
             before[stem] = ""  # more than a part of this term: it is told by itself
-    within = {stemmer().stemWord(word.lower()) for word in before.values()}
+    within = {stem_of(word.lower()) for word in before.values()}
     terms = [f"{before[it]} {as_written(forms[it])}".strip() for it in chosen if it not in within]
     return terms[:MOST]
 
 
 def by_stem(text: str) -> dict[str, list[str]]:
-    """The words of a text that name something, as they are written."""
-    found: dict[str, list[str]] = {}
-    for word in words(straighten(text)):
-        if names_something(word.lower()):
-            found.setdefault(stemmer().stemWord(word.lower()), []).append(word)
-    return found
+    """The words of a text that name something, as they are written, by their stems."""
+    return {stem: list(written.elements()) for stem, written in Reading.of(text).forms.items()}
 
 
-def word_before(texts: Sequence[str], stem: str, enough: int) -> str | None:
+def word_before(readings: Sequence[Reading], stem: str, enough: int) -> str | None:
     """The word that comes right before this one in enough of these texts."""
-    seen: Counter[str] = Counter()
-    for text in texts:
-        pairs = pairwise(words(straighten(text)))
-        seen.update({one for one, word in pairs if stemmer().stemWord(word.lower()) == stem})
+    seen = Counter(word for reading in readings for word in reading.before.get(stem, ()))
     usual = [word for word, count in seen.items() if count >= enough and qualifies(word)]
     return min(usual, key=lambda word: (-seen[word], word), default=None)
 
@@ -109,14 +144,16 @@ def qualifies(word: str) -> bool:
     return word.lower() not in stop_words() and "'" not in word and not word.isdigit()
 
 
+@lru_cache(maxsize=WORDS_KEPT)
 def names_something(word: str) -> bool:
+    """Whether a word in lower case names something."""
     told = word not in EMPTY and word not in stop_words() and not is_past(word)
     return told and len(word) > 2 and "'" not in word and not word.isdigit()
 
 
 def is_past(word: str) -> bool:
     """Whether this is a verb in the past: died, moved, but not bed or seed."""
-    return word.endswith("ed") and not stemmer().stemWord(word).endswith("ed")
+    return word.endswith("ed") and not stem_of(word).endswith("ed")
 
 
 def as_written(forms: Counter[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
-from engine.errors import NightUnderWay, RunNotFound, RunsAfter
+from engine.errors import NightUnderWay, RunFolded, RunNotFound, RunsAfter
 from engine.graph import Graph, Row, Write
 from engine.models import new_id
 from engine.night.steps import LEASE, NEVER, from_text
@@ -31,6 +31,8 @@ async def undo_run(
         return []
     if state["busy"]:
         raise NightUnderWay(state["persona_id"])
+    if state["folded"]:
+        raise RunFolded(run_id)
     if state["newer"]:
         raise RunsAfter(run_id, state["newer"])
 
@@ -64,7 +66,7 @@ def step_back(
         if step["kind"]:
             kept += await KEPT_BY_THEMSELVES[step["kind"]](write, where, place)
         for kind, changes in reversed(from_text(step["changes"] or "{}").items()):
-            kept += await UNDO[kind](write, where, changes)
+            kept += await UNDO[kind](write, {**where, "as_of": now}, changes)
         await write("undo/close_step", **place, as_of=now, kept=kept)
         return kept
 
@@ -72,7 +74,9 @@ def step_back(
 
 
 async def unform(write: Write, where: Where, formed: list[Row]) -> list[str]:
-    rows = await write("undo/unform", **whose(where), ids=[row["id"] for row in formed])
+    ids = [row["id"] for row in formed]
+    rows = await write("undo/unform", **whose(where), ids=ids)
+    await settle_facts(write, where, ids)
     return [
         f"{row['links']} links of {row['id']} made since are gone" for row in rows if row["links"]
     ]
@@ -89,7 +93,15 @@ async def unmerge(write: Write, where: Where, merged: list[Row]) -> list[str]:
 
 
 async def unpass(write: Write, where: Where, passed: list[Row]) -> list[str]:
-    await write("undo/unpass", tenant_id=where["tenant_id"], ids=[row["id"] for row in passed])
+    ids = [row["id"] for row in passed]
+    await write("undo/unpass", tenant_id=where["tenant_id"], ids=ids)
+    await write(
+        "events/add_effects",
+        tenant_id=where["tenant_id"],
+        ids=ids,
+        event={"id": new_id(), "action": "waiting_again", "by": "engine", "at": where["as_of"]},
+        of_flags=True,
+    )
     return []
 
 
@@ -99,9 +111,13 @@ async def unlink(write: Write, where: Where, linked: list[Row]) -> list[str]:
 
 
 async def reopen(write: Write, where: Where, closed: list[Row]) -> list[str]:
-    rows = [{"id": row["id"], "valid_to": row["before"]} for row in closed]
-    await write("link/close_facts", tenant_id=where["tenant_id"], rows=rows)
+    """Until when a fact holds follows from those that stand, and not from what was written down."""
+    await settle_facts(write, where, [row["id"] for row in closed])
     return []
+
+
+async def settle_facts(write: Write, where: Where, ids: list[str]) -> None:
+    await write("facts/settle_facts", tenant_id=where["tenant_id"], memory_ids=ids)
 
 
 async def undistil(write: Write, where: Where, distilled: list[Row]) -> list[str]:
@@ -119,11 +135,9 @@ async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
 
 async def reweigh(write: Write, where: Where, rows: list[Row]) -> None:
     """A flag on a message that is no source of a memory any more turns it down no longer."""
-    acts: dict[str, int] = {}
-    for row in rows:
-        acts[row["memory_id"]] = max(row["acts"], acts.get(row["memory_id"], 0))
-    flagged = [{"id": id_, "acts": count} for id_, count in acts.items() if count]
-    await write("undo/reweigh", tenant_id=where["tenant_id"], rows=flagged)
+    ids = sorted({row["memory_id"] for row in rows})
+    await write("undo/reweigh", tenant_id=where["tenant_id"], ids=ids)
+    await settle_facts(write, where, ids)
 
 
 async def relink(write: Write, where: Where, place: Where) -> list[str]:
@@ -143,6 +157,7 @@ async def undecay(write: Write, where: Where, place: Where) -> list[str]:
 
 async def unarchive(write: Write, where: Where, place: Where) -> list[str]:
     (row,) = await write("undo/unarchive", **place)
+    await settle_facts(write, where, row["archived"])
     return [f"state of {it}" for it in row["kept"]]
 
 
@@ -159,8 +174,15 @@ def without_tenant(place: Where) -> Where:
     return {name: place[name] for name in ("run_id", "place")}
 
 
+async def unset_aside(write: Write, where: Where, aside: list[Row]) -> list[str]:
+    rows = [{"id": row["id"], "awaits": row.get("awaits")} for row in aside]
+    await write("undo/unset_aside", tenant_id=where["tenant_id"], rows=rows)
+    return []
+
+
 # What a step told of, by kind.
 UNDO: dict[str, Undo] = {
+    "set_aside": unset_aside,
     "formed": unform,
     "merged": unmerge,
     "passed_over": unpass,

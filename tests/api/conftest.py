@@ -1,6 +1,7 @@
 """The API over the run's graph, and callers of every kind."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -11,15 +12,23 @@ from api.app import create_app
 from api.envelope import Door
 from engine.graph import Graph
 from engine.keys import issue_key
-from engine.models import Role
+from engine.models import Caller, Role
 from engine.settings import Settings
+from engine.tokens import issue_token
+from tests.watchdog import Watched
 
 NewCaller = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
 @pytest.fixture(scope="session")
 async def app(settings: Settings, graph: Graph) -> AsyncIterator[Door]:
-    made = create_app(settings)
+    async with living(create_app(settings)) as made:
+        yield made
+
+
+@contextlib.asynccontextmanager
+async def living(made: Door) -> AsyncIterator[Door]:
+    """An application, opened and in the end closed."""
     opened, done = asyncio.Event(), asyncio.Event()
 
     async def live() -> None:  # a task of its own, since a lifespan must end where it began
@@ -29,6 +38,11 @@ async def app(settings: Settings, graph: Graph) -> AsyncIterator[Door]:
 
     living = asyncio.create_task(live())
     await opened.wait()
+    async with a_client(made) as client:  # nobody is served before a process says that it is ready
+        for _ in range(600):
+            if (await client.get("/api/ready")).json()["checks"]["warm"]["ok"]:
+                break
+            await asyncio.sleep(0.1)
     yield made
     done.set()
     await living
@@ -43,16 +57,20 @@ async def stranger(app: Door) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def new_caller(app: Door, graph: Graph) -> AsyncIterator[NewCaller]:
-    """Makes callers of a tenant with a role."""
+    """Makes callers of a tenant: by a key, for a user if one is named; a user by a token."""
     opened: list[httpx.AsyncClient] = []
 
     async def make(
         tenant_id: str, role: Role = Role.ADMIN, user_id: str | None = None
     ) -> httpx.AsyncClient:
-        issued = await issue_key(graph, tenant_id, name="test", role=role, now=datetime.now(UTC))
-        client = a_client(app, issued.api_key)
-        if user_id:
-            client.headers["X-User-Id"] = user_id
+        if role is Role.USER:
+            client = a_client(app, await a_token(graph, tenant_id, user_id or "sam"))
+        else:
+            now = datetime.now(UTC)
+            issued = await issue_key(graph, tenant_id, name="test", role=role, now=now)
+            client = a_client(app, issued.api_key)
+            if user_id:
+                client.headers["X-User-Id"] = user_id
         opened.append(client)
         return client
 
@@ -66,7 +84,20 @@ async def admin(new_caller: NewCaller, tenant_id: str) -> httpx.AsyncClient:
     return await new_caller(tenant_id)
 
 
-def a_client(app: Door, api_key: str | None = None) -> httpx.AsyncClient:
+async def a_token(
+    graph: Graph, tenant_id: str, user_id: str, *, instance_ids: list[str] | None = None
+) -> str:
+    """A token of a user, made by a runtime key of its own."""
+    now = datetime.now(UTC)
+    issued = await issue_key(graph, tenant_id, name="chat", role=Role.RUNTIME, now=now)
+    key = Caller(tenant_id, issued.key.id, Role.RUNTIME)
+    token = await issue_token(
+        graph, key, user_id=user_id, instance_ids=instance_ids, minutes=60, now=now
+    )
+    return token.token
+
+
+def a_client(app: Door | Watched, api_key: str | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         transport=httpx.ASGITransport(app, raise_app_exceptions=False),
         base_url="http://pentimento.test",

@@ -1,7 +1,6 @@
 """Checkpoints: a conversation topic by topic, with and without what is flagged."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +12,7 @@ from engine.checkpoints import make_checkpoints, overdue_checkpoints
 from engine.models import Role
 from tests.api.conftest import NewCaller
 from tests.lives import Life
+from tests.plans import explained, parts
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -308,21 +308,6 @@ async def test_what_the_broker_lost_is_found_again(life: Life) -> None:
     assert mine not in await overdue_checkpoints(life.graph, now=datetime.now(UTC), limit=1000)
 
 
-async def test_what_was_said_before_there_were_checkpoints_is_covered_too(
-    life: Life, chat: httpx.AsyncClient
-) -> None:
-    said = await life.say(*KILN, at=ago(HOUR))
-    await life.ask("MATCH (m:Message {tenant_id: $t}) REMOVE m.uncovered_since")
-    assert await cover(life) == 0
-
-    for _ in range(2):
-        await life.graph.write("migrations/0046_cover_what_was_said")
-        await cover(life)
-
-    (found,) = await checkpoints(chat)
-    assert found["message_ids"] == said
-
-
 async def test_a_conversation_that_is_not_there_has_nothing_to_cover(life: Life) -> None:
     assert await cover(life, "nowhere") == 0
 
@@ -341,21 +326,13 @@ async def test_the_night_takes_no_message_out_of_its_checkpoint(
     assert (await checkpoints(chat))[0] == before[0]
 
 
-def operators(plan: dict[str, Any]) -> Iterator[str]:
-    yield plan["operatorType"].partition("@")[0]
-    for child in plan.get("children", []):
-        yield from operators(child)
-
-
 @pytest.mark.parametrize("name", [*cypher.names("flags"), *cypher.names("checkpoints")])
 async def test_no_statement_looks_at_more_than_it_asks_for(life: Life, name: str) -> None:
     """What is flagged or covered is found by an index, however much else there is."""
-    async with life.graph._driver.session(database=life.graph._database) as session:
-        result = await session.run(f"EXPLAIN {cypher.statement(name)}")
-        plan = (await result.consume()).plan
+    plan = (await explained(life.graph, name)).plan
 
     assert plan
-    assert not [it for it in operators(plan) if "LabelScan" in it or "AllNodes" in it]
+    assert not [it for it, _ in parts(plan) if "LabelScan" in it or "AllNodes" in it]
 
 
 def test_flags_sum_up_as_checkpoints_do() -> None:

@@ -252,7 +252,7 @@ async def test_ready_names_what_is_missing(app: Door, settings: Settings) -> Non
         answer = await client.get("/api/ready")
     checks = answer.json()["checks"]
 
-    assert set(checks) == {"neo4j", "schema", "model", "redis", "worker"}
+    assert set(checks) == {"neo4j", "schema", "model", "redis", "worker", "warm"}
     assert answer.status_code == 503
     assert {name for name, check in checks.items() if not check["ok"]} == {"worker"}
 

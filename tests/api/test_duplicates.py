@@ -15,7 +15,7 @@ from engine.models import LinkType, MemoryState, MemoryType, Role, id_from
 from engine.nights import fade_hour, run_night
 from tests.api.conftest import NewCaller
 from tests.api.test_flags import DAY, HOUR, ago, chat, forget, take_back
-from tests.lives import WINDOW, Life
+from tests.lives import Life
 
 __all__ = ["chat"]
 
@@ -213,7 +213,8 @@ async def test_each_goes_its_own_way_afterwards(
         "timestamp": ago(3 * DAY).isoformat(),
     }
     await boss.post("/api/conversations/eves/messages", json={"messages": [message]})
-    text = next(text for text, memory_id in by_text.items() if memory_id == green)
+    # Into what is flagged nothing merges: it is the other that is said again.
+    text = next(text for text, memory_id in by_text.items() if memory_id == red)
     candidate = {
         "memory_type": MemoryType.EPISODIC,
         "text": text,
@@ -225,7 +226,7 @@ async def test_each_goes_its_own_way_afterwards(
         "MATCH (c:Candidate {tenant_id: $t, persona_id: 'eve'}) "
         "MATCH (o:Memory {tenant_id: $t, id: $id}) "
         "SET c.extracted_at = $at, c.embedding = o.embedding",
-        id=theirs[1],
+        id=theirs[0],
         at=ago(3 * DAY),
     )
     night = await run_night(
@@ -233,8 +234,6 @@ async def test_each_goes_its_own_way_afterwards(
         life.tenant_id,
         "eve",
         now=ago(timedelta()),
-        consolidate_at="03:00",
-        window=WINDOW,
         started_by="test",
     )
     assert night.stages[0].did == {"formed": 0, "merged": 1}
@@ -242,15 +241,16 @@ async def test_each_goes_its_own_way_afterwards(
         "MATCH (m:Memory {tenant_id: $t, id: $id}) RETURN m.weight_modifier AS w, m.flagged AS f"
     )
 
-    async def of_eve() -> tuple[float, bool]:
-        (row,) = await life.ask(weight, id=theirs[1])
+    async def of_eve(memory_id: str) -> tuple[float, bool]:
+        (row,) = await life.ask(weight, id=memory_id)
         return round(row["w"], 6), row["f"]
 
-    assert await of_eve() == (0.2, True)  # as it was when she was made
+    assert await of_eve(theirs[1]) == (0.2, True)  # as it was when she was made
     await forget(boss, "to-eve")
-    assert await of_eve() == (0.04, True)
+    assert await of_eve(theirs[0]) == (0.2, True)
     await take_back(boss, "to-eve")
-    assert await of_eve() == (0.2, True)
+    assert await of_eve(theirs[0]) == (1.0, False)
+    assert await of_eve(theirs[1]) == (0.2, True)
     assert await kept(life, "ada") == ada
 
 
@@ -269,7 +269,6 @@ async def test_a_copy_fades_as_if_all_of_it_had_been_used_on_its_first_day(
             life.tenant_id,
             "eve",
             now=ago(-after),
-            window=WINDOW,
             started_by="test",
         )
         return [it["state"] for it in (await kept(life, "eve")).values()]
@@ -332,7 +331,6 @@ async def test_until_it_is_whole_nobody_sees_it_and_whoever_comes_next_goes_on(
             "ada",
             copy_id="eve",
             now=ago(timedelta()),
-            consolidate_at="03:00",
         )
         assert copy.whole
     ada_now, eve_now = await kept(life, "ada"), await kept(life, "eve")

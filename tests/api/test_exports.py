@@ -16,6 +16,7 @@ from tests.lives import Life
 
 __all__ = ["chat"]
 
+NOTE = {"flags_of_others": "not shown"}  # to members: admins and staff see all flags
 PLACEHOLDER = "[prior exchange deprioritized by user]"
 
 
@@ -30,7 +31,6 @@ def lines(answer: httpx.Response) -> list[dict[str, Any]]:
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
-@pytest.mark.spec("NAV-05")
 async def test_lines_hold_every_message_with_its_flag_or_say_how_many_were_left_out(
     life: Life, chat: httpx.AsyncClient
 ) -> None:
@@ -43,13 +43,12 @@ async def test_lines_hold_every_message_with_its_flag_or_say_how_many_were_left_
     whole = await export(chat)
     some = await export(chat, exclude_flagged=True)
 
-    assert lines(whole) == listed
+    assert lines(whole) == [*listed, NOTE]
     assert lines(some) == [listed[0], listed[3], {"excluded": 2}]
     assert whole.headers["content-type"] == "application/x-ndjson"
     assert whole.headers["content-disposition"] == 'attachment; filename="monday.jsonl"'
 
 
-@pytest.mark.spec("NAV-05")
 async def test_a_transcript_is_readable_and_says_what_is_not_remembered(
     life: Life, chat: httpx.AsyncClient
 ) -> None:
@@ -79,14 +78,13 @@ async def test_a_transcript_is_readable_and_says_what_is_not_remembered(
     assert told[3].endswith(" UTC · *not remembered*")
     assert told[4:7] == ["> # Not a heading", ">", "> at all"]
     assert told[7].startswith(f"**Ada** · {three}")
-    assert told[8:] == ["> I see."]
+    assert told[8:] == ["> I see.", "*What others have flagged is not marked.*"]
     assert whole.headers["content-type"] == "text/markdown; charset=utf-8"
     assert whole.headers["content-disposition"] == 'attachment; filename="monday.md"'
     kept = [line for line in some.text.split("\n") if line]
-    assert kept == [*told[:3], *told[7:], "*Left out: 1 message that is not remembered.*"]
+    assert kept == [*told[:3], *told[7:9], "*Left out: 1 message that is not remembered.*"]
 
 
-@pytest.mark.spec("NAV-05")
 async def test_a_part_goes_from_one_message_to_another_in_pages(
     life: Life, chat: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +92,9 @@ async def test_a_part_goes_from_one_message_to_another_in_pages(
     monkeypatch.setattr(exports, "AT_ONCE", 3)
 
     async def ids(**query: Any) -> list[str]:
-        return [it["message_id"] for it in lines(await export(chat, **query))]
+        *messages, note = lines(await export(chat, **query))
+        assert note == NOTE
+        return [it["message_id"] for it in messages]
 
     assert await ids() == said
     assert await ids(first_message_id=said[2]) == said[2:]
@@ -104,11 +104,14 @@ async def test_a_part_goes_from_one_message_to_another_in_pages(
 
 
 async def test_a_conversation_in_which_nothing_was_said_is_an_empty_file(
-    life: Life, chat: httpx.AsyncClient
+    life: Life, chat: httpx.AsyncClient, new_caller: NewCaller
 ) -> None:
-    assert (await export(chat)).text == ""
+    analyst = await new_caller(life.tenant_id, Role.ANALYST)
+
+    assert lines(await export(chat)) == [NOTE]
+    assert (await export(analyst)).text == ""
     assert lines(await export(chat, exclude_flagged=True)) == [{"excluded": 0}]
-    assert (await export(chat, format="markdown")).text == "# Monday\n"
+    assert (await export(analyst, format="markdown")).text == "# Monday\n"
 
 
 async def test_only_what_one_may_see_can_be_exported(

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from api.envelope import Door
-from engine.errors import Unauthenticated
+from engine.errors import Invalid, Unauthenticated
 from engine.graph import Graph
 from engine.keys import KeyRing, issue_key, revoke_key
 from engine.models import Role
@@ -49,7 +49,7 @@ async def test_without_a_good_key_every_answer_is_the_same_401(
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"].startswith("Bearer")
     assert refused.json()["type"] == "urn:pentimento:unauthenticated"
-    assert "valid API key" in refused.json()["detail"]
+    assert "needs a valid API key" in refused.json()["detail"]
 
 
 async def test_a_good_id_with_a_wrong_secret_is_no_key(app: Door, admin: httpx.AsyncClient) -> None:
@@ -180,20 +180,24 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("GET", "/api/instances", None, set(Role)),
     ("PUT", "/api/instances/i/members/u", {}, {Role.ADMIN}),
     ("DELETE", "/api/instances/i/members/u", None, {Role.ADMIN}),
-    ("POST", "/api/keys", {"name": "k", "role": "user"}, {Role.ADMIN}),
+    ("POST", "/api/keys", {"name": "k", "role": "analyst"}, {Role.ADMIN}),
     ("GET", "/api/keys", None, {Role.ADMIN}),
     ("POST", "/api/keys/k/rotate", {}, {Role.ADMIN}),
     ("DELETE", "/api/keys/k", None, {Role.ADMIN}),
+    ("POST", "/api/tokens", {"user_id": "sam"}, {Role.RUNTIME, Role.ADMIN}),
+    ("GET", "/api/identity-provider", None, {Role.ADMIN}),
+    ("PUT", "/api/identity-provider", {}, {Role.ADMIN}),
+    ("DELETE", "/api/identity-provider", None, {Role.ADMIN}),
     ("POST", "/api/conversations", {"instance_id": "i", "persona_ids": ["p"]}, WRITERS),
     ("GET", "/api/conversations", None, set(Role)),
     ("POST", "/api/conversations/c/messages", {"messages": []}, WRITERS),
     ("GET", "/api/conversations/c/messages", None, set(Role)),
     ("GET", "/api/conversations/c/checkpoints", None, set(Role)),
     ("POST", "/api/personas/p/candidates", {}, {Role.RUNTIME, Role.ADMIN}),
-    ("GET", "/api/personas/p/candidates", None, set(Role) - {Role.USER}),
+    ("GET", "/api/personas/p/candidates", None, set(Role)),
     ("GET", "/api/personas/p/gate", None, set(Role) - {Role.USER}),
-    ("PATCH", "/api/candidates/c", {}, {Role.RUNTIME, Role.ADMIN}),
-    ("DELETE", "/api/candidates/c", None, {Role.RUNTIME, Role.ADMIN}),
+    ("PATCH", "/api/candidates/c", {}, WRITERS),
+    ("DELETE", "/api/candidates/c", None, WRITERS),
     ("POST", "/api/messages/m/forget", None, WRITERS),
     ("POST", "/api/conversations/c/forget-range", {}, WRITERS),
     ("POST", "/api/conversations/c/split", {}, WRITERS),
@@ -202,17 +206,17 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
     ("GET", "/api/ranges/r", None, set(Role)),
     ("GET", "/api/conversations/c/events", None, set(Role)),
     ("POST", "/api/ranges/r/undo", {}, WRITERS),
-    ("POST", "/api/candidates/c/restore", None, {Role.RUNTIME, Role.ADMIN}),
-    ("GET", "/api/personas/p/memories", None, set(Role) - {Role.USER}),
-    ("GET", "/api/memories/m", None, set(Role) - {Role.USER}),
-    ("PATCH", "/api/memories/m", {}, {Role.RUNTIME, Role.ADMIN}),
-    ("GET", "/api/memories/m/links", None, set(Role) - {Role.USER}),
-    ("POST", "/api/memories/m/minimize", {}, {Role.RUNTIME, Role.ADMIN}),
-    ("POST", "/api/memories/m/restore", None, {Role.RUNTIME, Role.ADMIN}),
+    ("POST", "/api/candidates/c/restore", None, WRITERS),
+    ("GET", "/api/personas/p/memories", None, set(Role)),
+    ("GET", "/api/memories/m", None, set(Role)),
+    ("PATCH", "/api/memories/m", {}, WRITERS),
+    ("GET", "/api/memories/m/links", None, set(Role)),
+    ("POST", "/api/memories/m/minimize", {}, WRITERS),
+    ("POST", "/api/memories/m/restore", None, WRITERS),
     ("POST", "/api/memories/m/archive", None, {Role.RUNTIME, Role.ADMIN}),
     ("POST", "/api/memories/m/unarchive", None, {Role.RUNTIME, Role.ADMIN}),
-    ("GET", "/api/memories/m/history", None, set(Role) - {Role.USER}),
-    ("GET", "/api/messages/m/history", None, set(Role) - {Role.USER}),
+    ("GET", "/api/memories/m/history", None, set(Role)),
+    ("GET", "/api/messages/m/history", None, set(Role)),
     ("GET", "/api/audit", None, {Role.ANALYST, Role.ADMIN}),
     ("GET", "/api/items", None, set(Role)),
     ("GET", "/api/items/counts", None, set(Role)),
@@ -240,18 +244,31 @@ GUARDED: list[tuple[str, str, Any, set[Role]]] = [
 async def test_each_role_may_do_what_it_may(
     new_caller: NewCaller, tenant_id: str, role: Role
 ) -> None:
-    caller = await new_caller(tenant_id, role, "sam")
+    caller = await new_caller(tenant_id, role)
 
     for method, path, body, allowed in GUARDED:
         answer = await caller.request(method, path, json=body)
         assert (answer.status_code != 403) == (role in allowed), (method, path, answer.text)
 
 
-async def test_a_key_for_people_must_say_for_whom(new_caller: NewCaller, tenant_id: str) -> None:
-    nobody = await new_caller(tenant_id, Role.USER)
+async def test_no_key_has_the_role_of_a_person(
+    admin: httpx.AsyncClient, graph: Graph, tenant_id: str
+) -> None:
+    refused = await admin.post("/api/keys", json={"name": "k", "role": "user"})
 
-    assert (await nobody.get("/api/personas")).status_code == 400
-    assert (await nobody.get("/api/personas", headers={"X-User-Id": "sam"})).status_code == 200
-    assert (
-        await nobody.get("/api/personas", headers={"X-User-Id": "not an id"})
-    ).status_code == 400
+    assert refused.status_code == 400
+    assert [key["role"] for key in (await admin.get("/api/keys")).json()["items"]] == ["admin"]
+    with pytest.raises(Invalid):
+        await issue_key(graph, tenant_id, name="k", role=Role.USER, now=datetime.now(UTC))
+
+
+async def test_a_person_s_key_of_an_older_version_is_no_key(
+    app: Door, graph: Graph, tenant_id: str
+) -> None:
+    issued = await issue_key(graph, tenant_id, name="k", role=Role.RUNTIME, now=datetime.now(UTC))
+    async with graph._driver.session() as session:
+        old = "MATCH (key:ApiKey {id: $id}) SET key.role = 'user'"
+        await (await session.run(old, id=issued.key.id)).consume()
+
+    assert await status_with(app, issued.api_key) == 401
+    assert await status_with(app, issued.api_key, **{"X-User-Id": "sam"}) == 401

@@ -1,5 +1,6 @@
 """The Memory Manager's questions, and the context a persona is handed."""
 
+import base64
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -63,7 +64,7 @@ async def test_items_are_listed_by_where_they_stand_with_counts(
     for standing, item_id in wanted.items():
         assert [it["id"] for it in await items(admin, state=standing)] == [item_id]
     counts = (await admin.get("/api/items/counts", params={"persona_id": "ada"})).json()
-    assert counts == dict.fromkeys(wanted, 1)
+    assert counts == {**dict.fromkeys(wanted, 1), "more": False}
     (found,) = await items(admin, q="GREEN tree")
     assert (found["id"], found["standing"]) == (wanted["archived"], "archived")
     assert await items(admin, persona_id="nobody") == []
@@ -93,10 +94,89 @@ async def test_items_are_sorted_and_paged_by_cursor_in_any_order(
 
     assert await paged(sort="oldest") == ids
     assert await paged(sort="newest") == ids[::-1]
-    by_importance = await paged(sort="importance")
-    assert set(by_importance[:2]) == {ids[2], ids[5]}
-    assert sorted(by_importance) == sorted(ids)
-    assert (await admin.get("/api/items", params={"cursor": "bm9wZQ"})).status_code == 400
+    for scope in ({}, {"persona_id": "ada"}, {"instance_id": "studio"}):
+        wanted = [] if "instance_id" in scope else ids  # nobody said these
+        assert await paged(sort="oldest", **scope) == wanted
+        assert await paged(sort="newest", **scope) == wanted[::-1]
+        assert await paged(sort="newest", state="active", **scope) == wanted[::-1]
+        assert await paged(sort="oldest", q="sto", **scope) == wanted
+        assert sorted(await paged(sort="salience", **scope)) == sorted(wanted)
+        by_importance = await paged(sort="importance", **scope)
+        assert set(by_importance[:2]) == {wanted[place] for place in (2, 5) if wanted}
+        assert sorted(by_importance) == sorted(wanted)
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "nope",
+        "[1]",
+        '["2026-01-01", "a"]',
+        '["2026-01-01T00:00:00+00:00", 1]',
+        f'[1{"0" * 370}, "a"]',
+        f'["{"9" * 300}", "a"]',
+        "[NaN, 1]",
+        "[" * 300,
+    ],
+)
+@pytest.mark.parametrize("sort", ["newest", "importance"])
+async def test_a_cursor_that_no_listing_gave_out_is_refused(
+    life: Life, admin: httpx.AsyncClient, cursor: str, sort: str
+) -> None:
+    given = base64.urlsafe_b64encode(cursor.encode()).decode().rstrip("=")
+
+    answer = await admin.get("/api/items", params={"cursor": given, "sort": sort})
+
+    assert answer.status_code == 400, answer.text
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("green", True),
+        ("gre", True),
+        ("road GREEN", True),
+        ("green house", False),
+        ('"green" (tree', True),
+        ("green AND", False),
+        ("text:green", False),
+        ("*", False),
+        ("+-&&||!(){}[]^~?:/", False),
+        ("gree\\", False),
+        ("tree/road", False),
+        ("a" * 200, False),
+    ],
+)
+async def test_words_are_words_whatever_they_mean_to_the_index(
+    life: Life, admin: httpx.AsyncClient, words: str, found: bool
+) -> None:
+    await life.propose("A green tree fell on the road.", at=ago(HOUR))
+
+    assert bool(await items(admin, q=words)) is found
+    assert bool(await items(admin, q=words, persona_id="ada")) is found
+
+
+async def test_a_listing_goes_on_where_most_are_not_for_the_caller(
+    life: Life, admin: httpx.AsyncClient, new_caller: NewCaller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.items.MOST_LOOKED_AT", 4)
+    monkeypatch.setattr("engine.items.WINDOW", 2)
+    (said,) = await life.say("ok", at=ago(2 * DAY))
+    mine = [await life.propose("My own story.", at=ago(2 * DAY), sources=[said])]
+    for place in range(9):
+        await life.propose(f"story{place}", at=ago(DAY))
+    await admin.put("/api/instances/studio/members/sam", json={})
+    sam = await new_caller(life.tenant_id, Role.USER, "sam")
+
+    found, cursor, pages = [], None, 0
+    while pages == 0 or cursor:
+        answer = await sam.get("/api/items", params={"cursor": cursor} if cursor else {})
+        found += [it["id"] for it in answer.json()["items"]]
+        cursor = answer.json()["next_cursor"]
+        pages += 1
+
+    assert found == mine
+    assert pages > 1
 
 
 async def test_a_person_sees_what_was_said_in_their_instances_and_no_more(

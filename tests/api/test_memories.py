@@ -1,13 +1,26 @@
 """Memories, their links, the ledger and the policy, as a caller sees them."""
 
+import asyncio
+import json
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
 
-from engine.models import MemoryType
+from engine.models import MemoryType, Role
+from engine.policy import Figures, salience_after, salience_used
 from tests.api.conftest import NewCaller
 from tests.lives import BORN, FIRST_NIGHT, Life
+
+
+def without_set_up(audit: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Less what set the life up, and its nights."""
+    return [
+        event
+        for event in audit
+        if event["by"] != "operator" and event["action"] not in ("conversation_opened", "night_run")
+    ]
 
 
 @pytest.fixture
@@ -15,7 +28,7 @@ async def admin(life: Life, new_caller: NewCaller) -> httpx.AsyncClient:
     return await new_caller(life.tenant_id)
 
 
-async def read(client: httpx.AsyncClient, path: str) -> object:
+async def read(client: httpx.AsyncClient, path: str) -> Any:
     answer = await client.get(path)
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -39,6 +52,34 @@ async def test_a_memory_is_read_pinned_and_never_rewritten(
     assert (await admin.patch(f"/api/memories/{kept}", json={"importance": 11})).status_code == 400
 
 
+async def test_what_a_change_does_not_name_stays_as_it_is(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    new = {
+        "memory_type": "semantic",
+        "text": "Sam is allergic to walnuts.",
+        "memory_id": "walnuts",
+        "project": "kitchen",
+        "tags": ["health"],
+        "importance": 8,
+        "pinned": True,
+    }
+    assert (await admin.post("/api/personas/ada/memories", json=new)).status_code == 201
+    filed = ("project", "tags", "importance", "pinned")
+
+    async def changed(**changes: object) -> list[object]:
+        answer = await admin.patch("/api/memories/walnuts", json=changes)
+        assert answer.status_code == 200, answer.text
+        return [answer.json()[name] for name in filed]
+
+    assert await changed(importance=9) == ["kitchen", ["health"], 9, True]
+    assert await changed(pinned=False) == ["kitchen", ["health"], 9, False]
+    assert await changed(tags=[]) == ["kitchen", [], 9, False]
+    assert await changed() == ["kitchen", [], 9, False]
+    assert await changed(project=None) == [None, [], 9, False]
+    assert await changed(project="garden") == ["garden", [], 9, False]
+
+
 @pytest.mark.spec("CAND-03")
 async def test_what_became_a_memory_can_be_neither_edited_nor_removed(
     life: Life, admin: httpx.AsyncClient
@@ -54,6 +95,7 @@ async def test_what_became_a_memory_can_be_neither_edited_nor_removed(
     for answer in answers:
         assert answer.status_code == 409
         assert "minimized instead" in answer.json()["detail"]
+        assert answer.json()["instead"] == {"minimize_memory": f"/api/memories/{kept}/minimize"}
     assert await life.everything() == before
 
 
@@ -138,6 +180,7 @@ async def test_the_ledger_tells_what_a_night_did_what_it_left_and_why(
         "prune",
         "decay",
         "archive",
+        "checkpoints",
     ]
     assert run["stages"][0]["did"] == {"formed": 3, "merged": 0}
     assert run["stages"][0]["could_not"] == {"editable": 1}
@@ -259,6 +302,7 @@ async def test_a_memory_is_turned_down_by_hand_beside_a_flag_and_up_again(
     assert [by_hand, flagged, restored, undone] == pytest.approx([0.5, 0.1, 0.2, 1.0])
     story = (await admin.get(f"/api/memories/{kept}/history")).json()
     assert [it["action"] for it in story if not it["run_id"]] == [
+        "proposed",
         "minimized",
         "flagged",
         "restored",
@@ -266,9 +310,11 @@ async def test_a_memory_is_turned_down_by_hand_beside_a_flag_and_up_again(
     ]
     told = [it["action"] for it in story if it["run_id"]]
     assert told == ["formed"]
-    audit = (await admin.get("/api/audit")).json()["items"]
-    assert [it["action"] for it in audit] == ["minimized", "flagged", "restored", "unflagged"]
-    assert (audit[0]["before"], audit[0]["after"]) == ("1.0", "0.5")
+    written = (await admin.get("/api/audit")).json()["items"]
+    audit = without_set_up(written)
+    actions = ["proposed", "minimized", "flagged", "restored", "unflagged"]
+    assert [it["action"] for it in audit] == actions
+    assert (audit[1]["before"], audit[1]["after"]) == ("1.0", "0.5")
     assert {it["by"].split(":")[0] for it in audit} == {"key"}
     messages = (await admin.get(f"/api/messages/{said}/history")).json()
     assert [(it["before"], it["after"]) for it in messages] == [(False, True), (True, False)]
@@ -291,3 +337,182 @@ async def test_a_memory_is_archived_by_hand_and_brought_back_to_stay(
     assert (back["state"], back["archived_at"], back["access_count"]) == ("active", None, 1)
     stored = await life.ask("MATCH (m:Memory {tenant_id: $t}) RETURN m.salience AS salience")
     assert stored[0]["salience"] == before.salience
+
+
+async def test_many_uses_at_once_are_counted_each_from_what_the_last_has_left(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    one, two = await life.remember("a walk by the river", "buying new boots")
+    await admin.post(f"/api/memories/{two}/links", json={"to_id": one, "type": "ENABLES"})
+    await admin.put("/api/clock", json={"now": (FIRST_NIGHT + timedelta(hours=1)).isoformat()})
+    uses = 24
+
+    try:
+        answers = await asyncio.gather(
+            *(
+                admin.post(
+                    "/api/personas/ada/coactivate",
+                    json={"memory_ids": [one, two] if place % 2 else [two, one]},
+                )
+                for place in range(uses)
+            )
+        )
+    finally:
+        await admin.put("/api/clock", json={"now": None})
+
+    assert {it.status_code for it in answers} == {200}
+    rows = await life.ask(
+        """
+        MATCH (memory:Memory {tenant_id: $t})
+        RETURN memory.salience AS salience, memory.uses_today AS today,
+          memory.access_count AS accesses"""
+    )
+    figures = Figures()
+    salience = salience_after(0.5, 1 / 24, figures)
+    for earlier in range(uses):
+        salience = salience_used(salience, earlier, figures)
+    assert [(row["today"], row["accesses"]) for row in rows] == [(uses, uses)] * 2
+    assert [row["salience"] for row in rows] == pytest.approx([salience] * 2)
+    links = (await admin.get(f"/api/memories/{one}/links")).json()
+    (link,) = [it for it in links if it["type"] == "ENABLES"]
+    assert link["coactivations"] == uses
+    assert link["strength"] == pytest.approx(1 - 0.5 * 0.9**uses)
+
+
+async def test_a_history_is_that_of_exactly_this_memory(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    for chosen, text in (("m1", "a walk by the river"), ("m10", "buying new boots")):
+        await life.propose(text, chosen_id=chosen)
+    await life.night()
+    await admin.post("/api/memories/m10/links", json={"to_id": "m1", "type": "ENABLES"})
+    await life.use("m1", "m10", at=FIRST_NIGHT + timedelta(hours=1))
+    await life.night(FIRST_NIGHT + timedelta(hours=24))
+
+    stories = [await read(admin, f"/api/memories/{it}/history") for it in ("m1", "m10")]
+
+    formed = [[it["after"]["id"] for it in story if it["action"] == "formed"] for story in stories]
+    assert formed == [["m1"], ["m10"]]
+    assert all("strengthened" in [it["action"] for it in story] for story in stories)
+    assert all([it["about"] for it in story if it["run_id"]] for story in stories)
+
+
+@pytest.mark.spec("SEC-04")
+async def test_every_change_of_a_memory_or_candidate_is_written_down_without_what_it_says(
+    life: Life, admin: httpx.AsyncClient, new_caller: NewCaller
+) -> None:
+    new = {"memory_type": "semantic", "text": "Sam is allergic to walnuts."}
+    await admin.post("/api/personas/ada/memories", json={**new, "memory_id": "a"})
+    await admin.post("/api/personas/ada/memories", json={**new, "memory_id": "b"})
+    await admin.post("/api/personas/ada/candidates", json={**new, "candidate_id": "c"})
+    again = await admin.post("/api/personas/ada/candidates", json={**new, "candidate_id": "c"})
+    await admin.patch("/api/memories/a", json={"pinned": True, "importance": 9})
+    await admin.patch("/api/memories/a", json={"tags": ["health"], "project": "kitchen"})
+    await admin.patch("/api/memories/a", json={"pinned": True})  # as it is
+    await admin.post("/api/memories/a/links", json={"to_id": "b", "type": "ENABLES"})
+    await admin.post("/api/memories/a/links", json={"to_id": "b", "type": "ENABLES"})
+    await admin.post("/api/memories/a/minimize", json={"weight_modifier": 0.5})
+    await admin.post("/api/memories/a/restore")
+    await admin.post("/api/memories/a/archive")
+    await admin.post("/api/memories/a/unarchive")
+    await admin.patch("/api/candidates/c", json={"text": "Walnuts are fine."})
+    await admin.delete("/api/candidates/c")
+    refused = [
+        await admin.patch("/api/memories/nobody", json={"pinned": True}),
+        await admin.patch("/api/candidates/c", json={"text": "Walnuts?"}),
+        await admin.post("/api/memories/a/links", json={"to_id": "nobody"}),
+        await admin.post("/api/candidates/c/restore"),
+        await admin.post("/api/personas/ada/candidates", json={**new, "candidate_id": "a"}),
+    ]
+
+    written = (await admin.get("/api/audit", params={"limit": 100})).json()["items"]
+    audit = without_set_up(written)
+
+    assert again.status_code == 201
+    assert [it.status_code for it in refused] == [404, 409, 404, 409, 409]
+    assert [(it["action"], it["about"], it["before"], it["after"]) for it in audit] == [
+        ("remembered", ["a"], None, remembered),
+        ("remembered", ["b"], None, remembered),
+        ("proposed", ["c"], None, '{"content": 2, "text": 27}'),
+        (
+            "changed",
+            ["a"],
+            '{"importance": 5, "pinned": false}',
+            '{"importance": 9, "pinned": true}',
+        ),
+        (
+            "changed",
+            ["a"],
+            '{"project": null, "tags": []}',
+            '{"project": "kitchen", "tags": ["health"]}',
+        ),
+        (
+            "linked",
+            ["a", "b"],
+            None,
+            '{"from_id": "a", "strength": 0.5, "to_id": "b", "type": "ENABLES"}',
+        ),
+        ("minimized", ["a"], "1.0", "0.5"),
+        ("restored", ["a"], "0.5", "1.0"),
+        ("archived", ["a"], "active", "archived"),
+        ("unarchived", ["a"], "archived", "active"),
+        ("edited", ["c"], '{"text": 27, "content": 2}', '{"text": 17, "content": 2}'),
+        ("removed", ["c"], "pending", "removed"),
+    ]
+    assert "alnuts" not in json.dumps(audit)
+    paged: list[object] = []
+    cursor: str | None = None
+    while True:
+        asked = {"limit": 5} | ({"cursor": cursor} if cursor else {})
+        page = (await admin.get("/api/audit", params=asked)).json()
+        paged += page["items"]
+        cursor = page["next_cursor"]
+        if not cursor:
+            break
+    assert paged == written
+    for lines in (
+        await admin.get("/api/audit", params={"format": "jsonl"}),
+        await admin.get("/api/audit", headers={"Accept": "application/x-ndjson"}),
+    ):
+        assert lines.headers["content-type"].startswith("application/x-ndjson")
+        assert [json.loads(line) for line in lines.text.splitlines()] == written
+    for which, wanted in (
+        ({"action": "linked"}, 1),
+        ({"actor": "nobody"}, 0),
+        ({"actor": audit[0]["by"]}, len(audit)),
+        ({"from": audit[6]["at"], "actor": audit[0]["by"], "to": "2999-01-01T00:00:00Z"}, 6),
+        ({"to": audit[0]["at"], "actor": audit[0]["by"]}, 0),
+    ):
+        answer = await admin.get("/api/audit", params=which)
+        assert len(answer.json()["items"]) == wanted, which
+    wrong = [
+        await admin.get("/api/audit", params=it)
+        for it in ({"cursor": "bm9wZQ"}, {"from": "yesterday"}, {"format": "xml"})
+    ]
+    assert [it.status_code for it in wrong] == [400, 400, 400]
+    runtime = await new_caller(life.tenant_id, Role.RUNTIME)
+    assert (await runtime.get("/api/audit")).status_code == 403
+
+
+remembered = '{"importance": 5, "memory_type": "semantic", "pinned": false}'
+
+
+async def test_a_story_is_in_the_order_in_which_things_took_effect(
+    life: Life, admin: httpx.AsyncClient
+) -> None:
+    (said,) = await life.say("The red house burned down.")
+
+    await asyncio.gather(
+        *(
+            admin.post(f"/api/messages/{said}/{'undo' if place % 2 else 'forget'}", json={})
+            for place in range(20)
+        )
+    )
+
+    story = await read(admin, f"/api/messages/{said}/history")
+    audit = (await admin.get("/api/audit", params={"limit": 100})).json()["items"]
+    actions = [it["action"] for it in story]
+    assert actions == ["flagged", "unflagged"] * (len(actions) // 2) + ["flagged"] * (
+        len(actions) % 2
+    )
+    assert [it["action"] for it in without_set_up(audit)] == actions

@@ -114,7 +114,7 @@ async def now(graph: Graph) -> Any:
     async with graph._driver.session(database=graph._database) as session:
         result = await session.run("RETURN datetime() AS now")
         record = await result.single(strict=True)
-        return record["now"].to_native()
+        return record["now"]
 
 
 async def used(client: httpx.AsyncClient, memory_id: str) -> int:

@@ -89,8 +89,6 @@ async def a_full_tenant(admin: httpx.AsyncClient, graph: Graph, tenant_id: str) 
         tenant_id,
         "ada",
         now=datetime.now(UTC) + timedelta(days=3),
-        consolidate_at="03:00",
-        window=timedelta(hours=24),
         started_by="test",
     )
     proposed = await admin.post(
@@ -166,8 +164,10 @@ async def test_listings_hold_only_what_is_ones_own(
         if method != "GET" or "{" in path or path in OPEN:
             continue
         answer = await other.get(path)
-        assert answer.status_code == 200, path
-        assert not any(value in answer.text for value in theirs.values()), path
+        # A tenant that trusts no provider says so; every other listing is there.
+        assert answer.status_code == (404 if path == "/api/identity-provider" else 200), path
+        text = re.sub(r'"request_id":"[\w.-]+"', "", answer.text)  # has letters by chance
+        assert not any(value in text for value in theirs.values()), path
 
 
 @pytest.mark.spec("SEC-01")

@@ -46,7 +46,7 @@ async def studio(graph: Graph, tenant_id: str) -> Caller:
     """A tenant with Ada, who is in a conversation called Monday."""
     caller = Caller(tenant_id, "test", Role.ADMIN)
     ada = Persona("ada", "Ada", Tone.WARM, "UTC", NOW, NOW)
-    await add_persona(graph, tenant_id, ada, consolidate_at="03:00")
+    await add_persona(graph, tenant_id, ada)
     await add_instance(graph, tenant_id, Instance("studio", "Studio", NOW))
     await add_conversation(graph, caller, Conversation("monday", "studio", ["ada"], NOW, "Monday"))
     return caller
@@ -85,9 +85,7 @@ async def draw(graph: Graph, caller: Caller, embedder: Embedder) -> Drawn:
 async def candidates(
     graph: Graph, caller: Caller, state: CandidateState = CandidateState.PENDING
 ) -> list[Candidate]:
-    found = await list_candidates(
-        graph, caller.tenant_id, "ada", states=[state], window=DAY, limit=500
-    )
+    found = await list_candidates(graph, caller, "ada", states=[state], limit=500)
     return found.items
 
 
@@ -171,21 +169,18 @@ async def test_a_candidate_can_be_edited_and_removed_inside_its_window_only(
         return await edit_candidate(
             graph,
             embedder,
-            studio.tenant_id,
+            studio,
             candidate_id,
             text="Sam moved to Porto.",
             content=None,
             now=now,
-            window=DAY,
         )
 
     edited = await edit(one.candidate_id, in_time)
     with pytest.raises(CandidateClosed, match="minimized"):
         await edit(other.candidate_id, too_late)
     with pytest.raises(CandidateClosed):
-        await remove_candidate(
-            graph, studio.tenant_id, other.candidate_id, now=too_late, window=DAY
-        )
+        await remove_candidate(graph, studio, other.candidate_id, now=too_late)
     with pytest.raises(CandidateNotFound):
         await edit("absent", in_time)
 
@@ -195,7 +190,7 @@ async def test_a_candidate_can_be_edited_and_removed_inside_its_window_only(
     assert now_there[one.candidate_id] == edited
     assert now_there[other.candidate_id] == other
 
-    await remove_candidate(graph, studio.tenant_id, one.candidate_id, now=in_time, window=DAY)
+    await remove_candidate(graph, studio, one.candidate_id, now=in_time)
     assert one.candidate_id not in {c.candidate_id for c in await candidates(graph, studio)}
     removed = await candidates(graph, studio, CandidateState.REMOVED)
     assert [c.candidate_id for c in removed] == [one.candidate_id]
@@ -213,7 +208,7 @@ async def test_a_runtime_may_propose_its_own(
         return await propose_candidate(
             graph,
             embedder,
-            studio.tenant_id,
+            studio,
             "ada",
             memory_type=MemoryType.SEMANTIC,
             text=text,
@@ -221,7 +216,6 @@ async def test_a_runtime_may_propose_its_own(
             source_message_ids=sources,
             chosen_id="mine",
             now=NOW,
-            window=DAY,
         )
 
     first = await propose("Sam lives in Lisbon.", ["m0"])

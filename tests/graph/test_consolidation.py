@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import cypher
 from engine.memories import add_link, change_memory
 from engine.models import CandidateState, Link, LinkType, MemoryState, MemoryType
 from engine.policy import (
@@ -25,7 +24,7 @@ async def link(
     life: Life, source: str, target: str, strength: float, kind: LinkType = LinkType.ENABLES
 ) -> None:
     await add_link(
-        life.graph, life.tenant_id, source, target, kind, strength=strength, now=FIRST_NIGHT
+        life.graph, life.caller, source, target, kind, strength=strength, now=FIRST_NIGHT
     )
 
 
@@ -349,9 +348,7 @@ async def test_weak_links_that_nobody_used_for_long_are_deleted_and_no_others(li
     await link(life, one, pinned, 0.05)
     await life.use(two, three, at=FIRST_NIGHT)
     await life.ask("MATCH (:Memory {tenant_id: $t})-[l:VALIDATES]->() SET l.strength = 0.05")
-    await change_memory(
-        life.graph, life.tenant_id, pinned, pinned=True, importance=None, now=FIRST_NIGHT
-    )
+    await change_memory(life.graph, life.caller, pinned, changes={"pinned": True}, now=FIRST_NIGHT)
 
     async def left() -> set[tuple[str, str]]:
         return {(it.from_id, it.to_id) for it in await links(life)}
@@ -412,9 +409,7 @@ async def test_however_often_or_seldom_the_job_runs_it_comes_to_the_same(life: L
 @pytest.mark.spec("CONS-06")
 async def test_an_access_begins_the_thirty_days_anew_and_a_pin_stops_them(life: Life) -> None:
     used, pinned, plain = await life.remember("red house", "green tree", "yellow boat")
-    await change_memory(
-        life.graph, life.tenant_id, pinned, pinned=True, importance=None, now=FIRST_NIGHT
-    )
+    await change_memory(life.graph, life.caller, pinned, changes={"pinned": True}, now=FIRST_NIGHT)
     await life.night(FIRST_NIGHT + 20 * DAY)
     await life.use(used, at=FIRST_NIGHT + 20 * DAY)
 
@@ -424,10 +419,9 @@ async def test_an_access_begins_the_thirty_days_anew_and_a_pin_stops_them(life: 
     at_51 = {it.memory_id: it.importance for it in await life.memories()}
     await change_memory(
         life.graph,
-        life.tenant_id,
+        life.caller,
         pinned,
-        pinned=False,
-        importance=None,
+        changes={"pinned": False},
         now=FIRST_NIGHT + 55 * DAY,
     )
     await life.night(FIRST_NIGHT + 56 * DAY)
@@ -448,10 +442,9 @@ async def test_what_nobody_ever_used_is_archived_once_it_is_old_and_unimportant(
     for memory_id, importance in ((plain, 1), (used, 1), (pinned, 1), (important, 2)):
         await change_memory(
             life.graph,
-            life.tenant_id,
+            life.caller,
             memory_id,
-            pinned=memory_id == pinned,
-            importance=importance,
+            changes={"pinned": memory_id == pinned, "importance": importance},
             now=now + (80 * DAY if memory_id == important else timedelta()),
         )
     await life.use(used, at=now)
@@ -533,82 +526,3 @@ async def test_a_change_of_policy_reaches_memories_that_are_there_already(life: 
     await set_persona_policy(life.graph, life.tenant_id, "ada", Layer(figures={"decay_days": 2}))
 
     assert await importances(life, 6, 6.5, 8) == [2, 2, 1]
-
-
-# ── In order, and over what changed ──────────────────────────────────────────────────────────────
-
-
-@pytest.mark.spec("CONS-08")
-async def test_the_stages_run_in_their_order(life: Life) -> None:
-    order = ["integrate", "link", "strengthen", "prune", "decay", "ladder", "archive", "shapes"]
-
-    night = await life.night()
-
-    ran = [stage.stage for stage in night.stages if stage.stage in order]
-    assert ran == [name for name in order if name in ran]
-    assert {"integrate", "link", "strengthen", "prune", "decay", "archive"} <= set(ran)
-
-
-async def work_of(life: Life, name: str, **parameters: Any) -> int:
-    """What a statement costs, in the graph's own units, which no busy machine changes."""
-    async with (
-        life.graph._driver.session(database=life.graph._database) as session,
-        await session.begin_transaction() as transaction,
-    ):
-        statement = cypher.statement(name).replace("CYPHER 25", "CYPHER 25 PROFILE", 1)
-        result = await transaction.run(statement, parameters)
-        profile = (await result.consume()).profile
-        await transaction.rollback()
-
-    def hits(part: Any) -> int:
-        return int(part.get("dbHits", 0)) + sum(map(hits, part.get("children", [])))
-
-    return hits(profile)
-
-
-@pytest.mark.spec("CONS-12")
-async def test_the_cost_of_a_night_follows_what_changed_and_not_what_is_there(life: Life) -> None:
-    """A hundredth of the memories touched costs about a hundredth."""
-    await life.ask(
-        """
-        UNWIND range(1, 1000) AS i
-        CREATE (:Memory:Episodic {
-          tenant_id: $t, persona_id: 'ada', id: toString(i), memory_type: 'episodic',
-          state: 'active', importance: 5, idle_importance: 5, idle_since: $now, formed_at: $now,
-          access_count: 0, pinned: false, said_at: $now, salience: 0.5
-        })""",
-        now=FIRST_NIGHT,
-    )
-    await life.ask(
-        """
-        MATCH (a:Memory {tenant_id: $t}), (b:Memory {tenant_id: $t})
-        WHERE toInteger(b.id) IN [(toInteger(a.id) + 7) % 1000, (toInteger(a.id) + 31) % 1000]
-        CREATE (a)-[:RELATED {strength: 0.05}]->(b)"""
-    )
-    night = await life.night()
-    now = FIRST_NIGHT + 40 * DAY
-
-    async def cost(share: int) -> int:
-        await life.ask(
-            """
-            MATCH (m:Memory {tenant_id: $t})
-            SET m.stirred_at = null, m.fades_at = null, m.prune_at = null
-            WITH m WHERE toInteger(m.id) % $share = 0
-            SET m.stirred_at = $now, m.fades_at = $now, m.prune_at = $now""",
-            share=share,
-            now=now,
-        )
-        whose = {"tenant_id": life.tenant_id, "persona_id": "ada"}
-        step = {"run_id": night.id, "place": 99, "limit": 10_000}
-        figures = worked_out().as_parameter()
-        return (
-            await work_of(
-                life, "fade/strengthen", **whose, **step, since=FIRST_NIGHT, figures=figures
-            )
-            + await work_of(life, "fade/decay", **whose, **step, as_of=now, figures=figures)
-            + await work_of(life, "fade/prune", **whose, **step, as_of=now, figures=figures)
-        )
-
-    everything, one_percent = await cost(1), await cost(100)
-
-    assert one_percent < 0.02 * everything

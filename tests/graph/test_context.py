@@ -1,5 +1,7 @@
 """What a persona is handed before it answers, and what it wakes up with."""
 
+import re
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -29,9 +31,7 @@ IDENTITY = "You are Ada, a patient gardener who never hurries anybody."
 @pytest.fixture
 async def ada(life: Life) -> Life:
     """Ada, who knows who she is, and has slept once on a talk about a garden."""
-    await change_persona(
-        life.graph, life.tenant_id, "ada", {"identity": IDENTITY}, now=BORN, consolidate_at="03:00"
-    )
+    await change_persona(life.graph, life.tenant_id, "ada", {"identity": IDENTITY}, now=BORN)
     await life.say(
         "My roses in the old garden have black spots.",
         "The greenhouse roof leaks when it rains.",
@@ -158,6 +158,147 @@ async def test_what_comes_back_for_want_of_better_is_marked(ada: Life) -> None:
     assert marked.hint
 
 
+async def grimwald(life: Life) -> list[str]:
+    """A talk about a lawyer and an oven, with its checkpoint. Returns what speaks of the lawyer."""
+    said = await life.say(
+        "Grimwald the lawyer wrote about the divorce.",
+        "The divorce from Pat costs more than the oven.",
+        "Grimwald wants the divorce papers signed.",
+        "The oven still burns the bread on the left.",
+        "I bought a thermometer for the oven.",
+        at=LATER,
+    )
+    await make_checkpoints(life.graph, life.tenant_id, "monday", now=LATER + HOUR)
+    return said[:3]
+
+
+async def flag(life: Life, *message_ids: str, at: timedelta = 2 * HOUR) -> None:
+    for message_id in message_ids:
+        await flag_message(life.graph, Templates(), life.caller, message_id, RULES, now=LATER + at)
+
+
+def words_in(pieces: Sequence[Piece]) -> set[str]:
+    return {word.lower() for piece in pieces for word in re.findall(r"\w+", piece.content)}
+
+
+@pytest.mark.spec("CTX-02")
+@pytest.mark.parametrize("slept", [False, True])
+async def test_no_word_that_only_flagged_messages_say_is_handed_out(
+    ada: Life, *, slept: bool
+) -> None:
+    lawyer = await grimwald(ada)
+    if slept:
+        await ada.night(LATER + 2 * DAY)
+    before = await context(ada)
+    assert {"grimwald", "divorce"} <= words_in(before.pieces)
+    (labelled,) = [it for it in before.pieces if it.layer == "topic" and it.checkpoint_id]
+    assert "divorce" in labelled.content.lower()
+
+    await flag(ada, *lawyer, at=2 * DAY)
+    told = [await context(ada), await context(ada, turns=1), await context(ada, turns=2)]
+    told += [await context(ada, query=it) for it in ("the oven", "roses in the old garden")]
+    woken = [await waking(ada, seed=seed) for seed in range(3)]
+
+    for pieces in [it.pieces for it in told] + [it.pieces for it in woken]:
+        unmarked = [piece for piece in pieces if not piece.deprioritized]
+        assert not {"grimwald", "divorce", "lawyer", "pat"} & words_in(unmarked)
+    (labelled,) = [it for it in told[0].pieces if it.layer == "topic" and it.checkpoint_id]
+    assert labelled.content == "Oven"
+    checkpoints = await ada.ask("MATCH (c:Checkpoint {tenant_id: $t}) RETURN c.label AS label")
+    assert any("divorce" in it["label"].lower() for it in checkpoints)  # for people to find it
+
+
+@pytest.mark.spec("CTX-02")
+async def test_with_everything_flagged_a_persona_still_has_in_mind_what_it_must(
+    ada: Life,
+) -> None:
+    nuts = await keep(ada, "Sam is allergic to nuts.", pinned=True, importance=9)
+    said = await ada.ask(
+        "MATCH (m:Message {tenant_id: $t, conversation_id: 'monday'}) RETURN m.id AS id"
+    )
+    await flag(ada, *(it["id"] for it in said))
+
+    told = await context(ada)
+    few = await context(ada, memories=0)
+
+    assert contents(told.pieces, "working") == []
+    assert contents(told.pieces, "cold") == ["Sam is allergic to nuts."]
+    assert [piece.memory_id for piece in few.pieces if piece.layer == "cold"] == [nuts]
+    assert told.recall_id is None
+    assert all(piece.score is None for piece in told.pieces)  # nobody asked for it
+
+
+@pytest.mark.spec("CTX-01")
+async def test_what_is_pinned_has_a_place_in_every_context_and_once(ada: Life) -> None:
+    await keep(ada, "Sam is allergic to nuts.", pinned=True, importance=9)
+    await ada.say("Who waters my roses when I am away?", at=LATER)
+
+    far = await context(ada)
+    near = await context(ada, query="is Sam allergic to nuts")
+
+    for told in (far, near):
+        assert [it.content for it in told.pieces].count("Sam is allergic to nuts.") == 1
+    (piece,) = [it for it in near.pieces if "nuts" in it.content]
+    assert piece.score is not None
+
+
+@pytest.mark.spec("CTX-02", "CTX-03")
+async def test_a_long_flagged_stretch_leaves_working_memory_as_long_as_wanted(
+    life: Life,
+) -> None:
+    kept = await life.say(*(f"Kept thing number {number}." for number in range(6)))
+    flagged = await life.say(
+        *(f"Flagged thing number {number}." for number in range(60)), at=BORN + HOUR
+    )
+    for turn in (2, 3, 5):
+        assert contents((await context(life, turns=turn)).pieces, "working")
+    await life.ask(
+        "MATCH (m:Message {tenant_id: $t}) WHERE m.id IN $ids SET m.flagged = true",
+        ids=flagged,
+    )
+
+    told = {turns: await context(life, turns=turns) for turns in (1, 2, 5, 6, 20)}
+
+    for turns, it in told.items():
+        shown = [piece.message_id for piece in it.pieces if piece.layer == "working"]
+        assert shown == kept[-turns:]
+    await life.ask(
+        """
+        MATCH (m:Message {tenant_id: $t, id: $id}) SET m.role = 'persona'""",
+        id=kept[-1],
+    )
+    await life.ask(
+        "MATCH (m:Message {tenant_id: $t}) WHERE m.id IN $ids SET m.flagged = true",
+        ids=kept[:-1],
+    )
+    answered = contents((await context(life, turns=1)).pieces, "working")
+    assert answered == [PLACEHOLDER, "Kept thing number 5."]
+
+
+@pytest.mark.spec("CTX-01")
+async def test_turns_of_the_same_second_stand_in_the_order_they_arrived(life: Life) -> None:
+    said = [(await life.say(f"Thing {name}."))[0] for name in ("d", "a", "c", "b")]
+
+    told = {turns: await context(life, turns=turns) for turns in (1, 2, 20)}
+
+    for turns, it in told.items():
+        shown = [piece.message_id for piece in it.pieces if piece.layer == "working"]
+        assert shown == said[-turns:]
+
+
+@pytest.mark.spec("CTX-01")
+async def test_what_stands_in_working_memory_is_not_summed_up_again(ada: Life) -> None:
+    lawyer = await grimwald(ada)
+    await flag(ada, *lawyer)
+
+    told = await context(ada, turns=2)
+
+    shown = contents(told.pieces, "working")
+    assert len(shown) == 2
+    summed_up = [piece for piece in told.pieces if piece.layer == "cold" and piece.checkpoint_id]
+    assert not any(it in piece.content for it in shown for piece in summed_up)
+
+
 async def test_the_same_state_gives_the_same_context(ada: Life) -> None:
     await ada.say("Who waters my roses when I am away?", at=LATER)
 
@@ -185,7 +326,7 @@ async def test_a_talk_that_has_not_begun_has_an_identity_and_nothing_else(life: 
 
 async def keep(life: Life, text: str, **options: Any) -> str:
     new = NewMemory(MemoryType.SEMANTIC, text, {}, **options)
-    kept = await remember(life.graph, life.embedder, life.tenant_id, "ada", new, now=BORN)
+    kept = await remember(life.graph, life.embedder, life.caller, "ada", new, now=BORN)
     return kept.memory_id
 
 
@@ -245,9 +386,13 @@ async def test_now_and_then_something_faded_comes_to_mind_by_its_seed(ada: Life)
     assert 2 <= len(surfaced) <= 24  # of 200, at 5 %
     again = {seed for seed in range(200) if (await waking(ada, seed=seed)) == woken[seed]}
     assert again == set(range(200))
-    await set_persona_policy(ada.graph, ada.tenant_id, "ada", Layer({"involuntary_rate": 1.0}))
+    await set_persona_policy(
+        ada.graph, ada.tenant_id, "ada", Layer({"involuntary_recall_rate": 1.0})
+    )
     assert contents((await waking(ada, seed=3)).pieces, "involuntary")
-    await set_persona_policy(ada.graph, ada.tenant_id, "ada", Layer({"involuntary_rate": 0.0}))
+    await set_persona_policy(
+        ada.graph, ada.tenant_id, "ada", Layer({"involuntary_recall_rate": 0.0})
+    )
     assert not contents((await waking(ada, seed=3)).pieces, "involuntary")
 
 

@@ -23,7 +23,7 @@ from engine.settings import Settings
 from engine.splits import split_conversation
 from engine.tenants import add_tenant
 from tests.graph.test_night_machine import THINGS
-from tests.lives import BORN, RULES, WINDOW, Life, word_embedder
+from tests.lives import BORN, RULES, Life, word_embedder
 from tests.machines import Machine, run_machine
 
 LATER = ReversalSource.MEMORY_MANAGER
@@ -131,20 +131,21 @@ class Flags(Machine):
     def flag_some(self, talk: int, one: int, other: int) -> None:
         where = self.where(talk)
         said = self.said[where]
+        one, other = sorted((one % len(said), other % len(said)))
         done = self.run(
             flag_range(
                 self.graph,
                 Templates(),
                 self.life.caller,
                 where,
-                first_id=said[one % len(said)],
-                last_id=said[other % len(said)],
+                first_id=said[other],  # whichever end is named first
+                last_id=said[one],
                 confirmed=True,
                 rules=RULES,
                 now=self.now,
             )
         )
-        assert {*done.changed} <= {*said} - {*self.act}
+        assert done.changed == [it for it in said[one : other + 1] if it not in self.act]
         if done.range_id:
             self.ranges.append(done.range_id)
             self.flagged(done.changed, done.range_id)
@@ -193,7 +194,8 @@ class Flags(Machine):
                 now=self.now,
             )
         )
-        assert done.changed == [it for it in chosen if it in self.act]
+        # UNDO-03: the flags that this range has set, and no other.
+        assert done.changed == [it for it in chosen if self.act.get(it) == range_id]
         self.unflagged(done.changed)
 
     @precondition(lambda self: self.first and self.splits < MOST)
@@ -236,7 +238,6 @@ class Flags(Machine):
                 whose,
                 copy_id=copy,
                 now=self.now,
-                consolidate_at="03:00",
             )
         )
         assert done.whole
@@ -305,10 +306,9 @@ class Flags(Machine):
             for candidate in self.run(self.life.candidates(state, whose=self.whose(persona))):
                 again = restore_candidate(
                     self.graph,
-                    self.life.tenant_id,
+                    self.life.caller,
                     candidate.candidate_id,
                     now=self.now,
-                    window=WINDOW,
                 )
                 try:
                     self.run(again)

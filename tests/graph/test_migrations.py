@@ -9,12 +9,14 @@ import pytest
 
 from engine import migrations
 from engine.embedding import Embedder, claim_model
-from engine.errors import ModelMismatch, SchemaDrift, SchemaTooNew
+from engine.errors import ModelMismatch, SchemaDrift, SchemaTooNew, StatementFailed
 from engine.graph import Graph
 from engine.migrations import ALL, Migration, migrate, pending
 from engine.settings import Settings
 from tests.conftest import Statements
 from tests.servers import Neo4jServer, local_neo4j
+
+FEW = ALL[:6]  # enough to see who applies them, in which order, and who is kept out
 
 
 @pytest.fixture(scope="module")
@@ -67,18 +69,18 @@ async def test_an_empty_graph_goes_through_all_of_them_in_order_and_once(empty: 
 
 @pytest.mark.spec("RUN-03")
 async def test_of_many_that_start_at_once_each_step_is_applied_by_one(empty: Graph) -> None:
-    done = await asyncio.gather(*(migrate(empty) for _ in range(6)))
+    done = await asyncio.gather(*(migrate(empty, FEW) for _ in range(6)))
 
     applied = [step for steps in done for step in steps]
-    assert sorted(applied) == [migration.id for migration in ALL]
+    assert sorted(applied) == [migration.id for migration in FEW]
     (lock,) = await ask(empty, "MATCH (lock:MigrationLock) RETURN lock.holder AS holder")
     assert lock["holder"] is None
 
 
 async def test_a_graph_half_way_is_brought_the_rest_of_it(empty: Graph) -> None:
-    await migrate(empty, ALL[:4])
+    await migrate(empty, FEW[:4])
 
-    assert await migrate(empty) == [migration.id for migration in ALL[4:]]
+    assert await migrate(empty, FEW) == [migration.id for migration in FEW[4:]]
 
 
 async def test_a_step_that_was_applied_and_not_recorded_does_no_harm(empty: Graph) -> None:
@@ -86,37 +88,37 @@ async def test_a_step_that_was_applied_and_not_recorded_does_no_harm(empty: Grap
     await empty.write(ALL[0].statement)
     await empty.write(ALL[1].statement)
 
-    assert len(await migrate(empty)) == len(ALL)
+    assert len(await migrate(empty, FEW)) == len(FEW)
 
 
 async def test_the_lease_of_a_dead_process_runs_out(empty: Graph) -> None:
     await empty.write("setup/migration_lock_unique")
     await empty.write("setup/take_migration_lock", holder="the dead", seconds=1)
 
-    assert len(await asyncio.wait_for(migrate(empty), 30)) == len(ALL)
+    assert len(await asyncio.wait_for(migrate(empty, FEW), 30)) == len(FEW)
 
 
 async def test_a_failing_step_gives_the_lock_back(empty: Graph, statements: Statements) -> None:
     statements(broken="RETURN 1 / 0 AS n")
-    with pytest.raises(Exception, match="/ by zero"):
+    with pytest.raises(StatementFailed):
         await migrate(empty, [ALL[0], replace(ALL[1], statement="broken")])
 
-    assert await asyncio.wait_for(migrate(empty), 10) == [m.id for m in ALL[1:]]
+    assert await asyncio.wait_for(migrate(empty, FEW), 10) == [m.id for m in FEW[1:]]
 
 
 async def test_a_graph_of_a_newer_version_is_refused(empty: Graph) -> None:
-    await migrate(empty)
+    await migrate(empty, FEW)
 
-    with pytest.raises(SchemaTooNew, match=ALL[-1].id):
-        await migrate(empty, ALL[:-1])
+    with pytest.raises(SchemaTooNew, match=FEW[-1].id):
+        await migrate(empty, FEW[:-1])
 
 
 async def test_a_migration_changed_after_the_fact_is_refused(empty: Graph) -> None:
-    await migrate(empty)
-    changed = replace(ALL[2], checksum=hashlib.sha256(b"other").hexdigest())
+    await migrate(empty, FEW)
+    changed = replace(FEW[2], checksum=hashlib.sha256(b"other").hexdigest())
 
     with pytest.raises(SchemaDrift, match=changed.id):
-        await migrate(empty, [*ALL[:2], changed, *ALL[3:]])
+        await migrate(empty, [*FEW[:2], changed, *FEW[3:]])
 
 
 def test_numbers_are_without_gaps() -> None:

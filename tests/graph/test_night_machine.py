@@ -2,7 +2,6 @@
 
 import contextlib
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from hypothesis.stateful import (
 
 from engine.candidates import draw_candidates, edit_candidate, remove_candidate
 from engine.conversations import list_messages
-from engine.errors import CandidateClosed
+from engine.errors import CandidateClosed, RunFolded
 from engine.extraction.port import RuleExtractor
 from engine.graph import Graph
 from engine.memories import add_link
@@ -92,24 +91,22 @@ class Nights(Machine):
     def change(self, which: int, remove: bool) -> None:
         life, chosen = self.life, sorted(self.seen)[which % len(self.seen)]
         (before,) = self.run(life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen))
-        when: dict[str, Any] = {"now": self.now, "window": WINDOW}
         is_open = (
-            before["n"]["state"] == "pending"
-            and before["n"]["extracted_at"].to_native() > self.now - WINDOW
+            before["n"]["state"] == "pending" and before["n"]["extracted_at"] > self.now - WINDOW
         )
         try:
             if remove:
-                self.run(remove_candidate(life.graph, life.tenant_id, chosen, **when))
+                self.run(remove_candidate(life.graph, life.caller, chosen, now=self.now))
                 self.removed.add(chosen)
             else:
                 edited = edit_candidate(
                     life.graph,
                     life.embedder,
-                    life.tenant_id,
+                    life.caller,
                     chosen,
                     text=f"Edited {which}",
                     content=None,
-                    **when,
+                    now=self.now,
                 )
                 self.run(edited)
             assert is_open
@@ -127,7 +124,7 @@ class Nights(Machine):
         for other in chosen[1:]:
             made = add_link(
                 self.graph,
-                self.life.tenant_id,
+                self.life.caller,
                 chosen[0],
                 other,
                 LinkType.ENABLES,
@@ -165,9 +162,14 @@ class Nights(Machine):
     @rule()
     def take_back_the_newest(self) -> None:
         runs = self.run(list_runs(self.graph, self.life.tenant_id, "ada", cursor=None, limit=50))
-        standing = [run.id for run in runs.items if run.state != "undone"]
-        if standing:
-            self.undo(standing[0])
+        standing = [run for run in runs.items if run.state != "undone"]
+        if not standing:
+            return
+        try:
+            self.undo(standing[0].id)
+            assert standing[0].folded_at is None
+        except RunFolded:  # its steps are kept for thirty days
+            assert standing[0].as_of < self.now - timedelta(days=30)
 
     def undo(self, run_id: str) -> list[str]:
         return self.run(
@@ -209,7 +211,7 @@ class Nights(Machine):
             if row["id"] in self.removed:
                 assert row["state"] == "removed"
             if row["memory"] and not row["distilled"]:
-                age = row["formed_at"].to_native() - row["extracted_at"].to_native()
+                age = row["formed_at"] - row["extracted_at"]
                 assert age >= WINDOW
 
     @invariant()

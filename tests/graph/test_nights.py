@@ -11,7 +11,7 @@ from engine.night.ledger import Run, get_run, list_runs
 from engine.night.steps import RunInHand, Step
 from engine.nights import Stage, claim_nights, due_to_fade, run_night
 from engine.personas import change_persona
-from tests.lives import FIRST_NIGHT, WINDOW, Life
+from tests.lives import FIRST_NIGHT, Life
 
 LATER = datetime(2026, 5, 2, 4, tzinfo=UTC)  # an hour after the first night
 
@@ -157,7 +157,6 @@ async def test_a_new_time_zone_moves_the_night(life: Life) -> None:
         "ada",
         {"time_zone": "Asia/Tokyo"},
         now=datetime(2026, 5, 1, 12, tzinfo=UTC),
-        consolidate_at="03:00",
     )
 
     before, hour = (datetime(2026, 5, 1, 17, 59, tzinfo=UTC), datetime(2026, 5, 1, 18, tzinfo=UTC))
@@ -193,7 +192,5 @@ async def test_a_night_of_nobody_is_refused(graph: Graph, tenant_id: str) -> Non
             tenant_id,
             "nobody",
             now=LATER,
-            consolidate_at="03:00",
-            window=WINDOW,
             started_by="test",
         )

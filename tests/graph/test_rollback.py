@@ -86,7 +86,7 @@ async def a_past(life: Life) -> None:
     for place, memory_id in enumerate(kept[1:]):
         await add_link(
             life.graph,
-            life.tenant_id,
+            life.caller,
             memory_id,
             kept[0],
             LinkType.ENABLES,
@@ -128,7 +128,9 @@ async def past(life: Life, monkeypatch: pytest.MonkeyPatch) -> Life:
 
 
 def all_of(run: Run) -> dict[str, int]:
-    return {name: count for stage in run.stages for name, count in stage.did.items() if count}
+    # Whoever covers messages first has covered them, in whichever try.
+    stages = [stage for stage in run.stages if stage.stage != "checkpoints"]
+    return {name: count for stage in stages for name, count in stage.did.items() if count}
 
 
 async def test_the_past_of_these_tests_gives_every_stage_something_to_do(past: Life) -> None:
@@ -216,7 +218,7 @@ async def test_what_somebody_changed_since_the_night_is_kept_by_a_rollback_and_t
     night = await life.night(FIRST_NIGHT + 31 * DAY)
     assert (await life.memory(memory_id)).importance == 4
     await change_memory(
-        life.graph, life.tenant_id, memory_id, pinned=None, importance=9, now=FIRST_NIGHT + 32 * DAY
+        life.graph, life.caller, memory_id, changes={"importance": 9}, now=FIRST_NIGHT + 32 * DAY
     )
 
     kept = await undo_run(
@@ -269,10 +271,11 @@ def some_of(transactions: int) -> list[int]:
 async def test_a_worker_killed_at_any_transaction_is_followed_by_one_that_ends_the_same(
     past: Life, after: bool
 ) -> None:
-    clean, transactions = await transactions_of(past)
-    wanted, counts, steady = await past.everything(), all_of(clean), past.graph
+    for _ in range(2):  # what was in no checkpoint is in one after the first, and stays there
+        clean, transactions = await transactions_of(past)
+        wanted, counts, steady = await past.everything(), all_of(clean), past.graph
+        await undo_run(past.graph, past.tenant_id, clean.id, now=LAST_NIGHT, undone_by="test")
     assert transactions > 25
-    await undo_run(past.graph, past.tenant_id, clean.id, now=LAST_NIGHT, undone_by="test")
 
     for die_at in some_of(transactions):
         past.graph = Dying(steady, die_at, after=after)
@@ -338,11 +341,9 @@ async def test_a_snapshot_is_what_reading_every_memory_would_have_counted(past: 
     pinned, turned_down = sorted(it.memory_id for it in await past.memories())[:2]
     for memory_id in (pinned, turned_down):
         await change_memory(
-            past.graph, past.tenant_id, memory_id, pinned=True, importance=None, now=LAST_NIGHT
+            past.graph, past.caller, memory_id, changes={"pinned": True}, now=LAST_NIGHT
         )
-    await minimize_memory(
-        past.graph, past.caller, turned_down, modifier=0.2, factor=0.2, now=LAST_NIGHT
-    )
+    await minimize_memory(past.graph, past.caller, turned_down, modifier=0.2, now=LAST_NIGHT)
     await past.say("I am so happy about my new flat, I love it!!", at=BORN + 2 * DAY)
     run = await past.night(LAST_NIGHT)
 

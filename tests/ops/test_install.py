@@ -93,3 +93,11 @@ def test_a_port_that_is_taken_is_not_chosen() -> None:
         port = taken.getsockname()[1]
         assert free_port(port) != port
     assert free_port(port) == port
+
+
+def test_of_two_that_start_at_once_only_one_is_given_a_port() -> None:
+    port = free_port()
+
+    assert free_port(port, owner="another stack") != port
+    mine = free_port(owner="mine")
+    assert free_port(mine, owner="mine") == mine

@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.embedding import Embedder, Vector, open_embedder, unit
+from engine.embedding import (
+    Embedder,
+    Vector,
+    known_share,
+    knows_ideographs,
+    open_embedder,
+    unit,
+)
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
 from engine.settings import DEFAULT_MODEL, Settings
 from tests.conftest import LetterEncoder
@@ -47,6 +54,40 @@ async def test_a_text_has_one_vector_alone_or_among_others(onnx: Embedder) -> No
     among, _ = await onnx.embed(["Ada paints.", long])
 
     assert alone @ among == pytest.approx(1, abs=1e-4)
+
+
+async def test_a_model_says_how_much_of_a_text_it_has_words_for(onnx: Embedder) -> None:
+    known = [
+        "I live in Lisbon now.",
+        "Ich wohne in München und liebe grünen Tee.",
+        "hydrochlorothiazide 25 mg, x**2",
+        "",
+    ]
+    spelled = [
+        "मैं लिस्बन में रहता हूँ।",
+        "ฉันอาศัยอยู่ในกรุงเทพ",
+        "私は東京に住んでいます",
+        "我住在北京",
+        "Я живу в Москве и люблю чай",
+        "나는 서울에 살고 있다",
+        "😀😀😀",
+    ]
+
+    assert min(await onnx.known(known)) > 0.9
+    assert max(await onnx.known(spelled)) < 0.2
+    (mixed,) = await onnx.known(["My friend 田中太郎 lives in Kyoto and paints"])
+    assert 0.7 < mixed < 1.0
+    assert await onnx.known([]) == []
+
+
+def test_an_ideograph_is_a_word_to_a_model_that_was_taught_them() -> None:
+    chinese = [chr(0x4E00 + place) for place in range(4000)]
+    spans = [(place, place + 1) for place in range(5)]
+
+    assert knows_ideographs(chinese)
+    assert not knows_ideographs(chinese[:300])
+    assert known_share("我住在北京", spans, [False] * 5, ideographs=True) == 1.0
+    assert known_share("我住在北京", spans, [False] * 5, ideographs=False) == 0.0
 
 
 def test_neither_torch_nor_the_runtime_is_loaded_before_the_first_text() -> None:

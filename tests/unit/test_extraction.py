@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine import bounds
 from engine.extraction import Extracted, Extraction, MemoryType, Said, extract, fingerprint
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-LONG = 20_000  # characters
+LONG = bounds.MESSAGE  # characters
 
 
 def said(content: str, speaker: str = "Sam") -> Said:

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001  # letters of other scripts that look like Latin ones are meant
 """What the gate keeps out, why, and what it must let through."""
 
 import pytest
@@ -102,3 +103,54 @@ def test_a_question_beside_a_statement_is_counted_and_not_read_for_statements() 
 
 def test_every_reason_is_told_once() -> None:
     assert gate("Hi! Hello! Thanks! Thanks!").left_out == ("greeting", "thanks")
+
+
+@pytest.mark.spec("CAND-07")
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Guten Tag, wie geht es Ihnen?",
+        "Hallo zusammen!",
+        "Guten Morgen, Ada!",
+        "Vielen Dank, bis morgen!",
+        "こんにちは！",
+        "おはようございます。お元気ですか？",
+        "ありがとうございます。",
+        "Bonjour, comment allez-vous ?",
+        "¡Hola! ¿Cómo estás?",
+        "Buongiorno! Come va?",
+        "Olá, tudo bem?",
+        "Dzień dobry!",
+        "Dobrý den, jak se máš?",
+        "Добрый день! Как дела?",
+        "Καλημέρα!",
+        "Merhaba, nasılsın?",
+        "السلام عليكم",
+        "שלום, מה נשמע?",
+        "नमस्ते। आप कैसे हैं?",
+        "สวัสดีครับ",
+        "你好！你好吗？",
+        "안녕하세요",
+        "Xin chào",
+        "Selamat pagi",
+        "God morgon!",
+        "Hyvää huomenta",
+        "Jó napot kívánok!",
+    ],
+)
+def test_courtesies_stay_out_in_any_language(content: str) -> None:
+    assert gate(content).content == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Guten Morgen, ich wohne jetzt in Berlin.",
+        "こんにちは、私はリスボンに住んでいます。",
+        "नमस्ते, मैं लिस्बन में रहता हूँ।",
+        "ฉันอาศัยอยู่ในลิสบอนมาสามปีแล้ว",
+        "你好，我在里斯本住了三年。",
+    ],
+)
+def test_a_courtesy_in_front_of_content_costs_nothing(content: str) -> None:
+    assert gate(content).content == content

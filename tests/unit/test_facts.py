@@ -140,3 +140,27 @@ def test_a_fact_ends_no_earlier_than_it_began_and_by_one_that_denies_it(facts: l
         assert course.ends[older] == known[newer].since >= known[older].since
     closed = {older for _, older in course.contradicts}
     assert closed == {it for it, end in course.ends.items() if end}
+
+
+def of_one_name(*attributes: str) -> st.SearchStrategy[list[Fact]]:
+    one = st.builds(
+        fact,
+        st.uuids().map(str),
+        st.integers(0, 20),
+        st.sampled_from(["Lisbon", "Porto", "Porto in May", "Faro"]),
+        st.sampled_from(attributes),
+        st.booleans(),
+    )
+    return st.lists(one, max_size=8, unique_by=lambda it: it.id)
+
+
+@given(of_one_name("home") | of_one_name("likes", "dislikes") | of_one_name("plan"))
+def test_a_fact_is_closed_by_the_first_later_one_that_denies_it(facts: list[Fact]) -> None:
+    ordered = sorted(facts, key=lambda it: (it.since, it.id))
+
+    ends = {
+        it.id: next((later.since for later in ordered[place + 1 :] if later.denies(it)), None)
+        for place, it in enumerate(ordered)
+    }
+
+    assert timeline(facts).ends == ends

@@ -6,15 +6,18 @@ from hypothesis import strategies as st
 from engine.errors import Invalid
 from engine.models import MemoryType
 from engine.policy import (
+    OF_THE_PERSONA,
     Figures,
     Layer,
     checked,
+    deployment_layer,
     importance_after,
     salience_after,
     salience_used,
     strengthened,
     worked_out,
 )
+from engine.settings import Settings
 
 CURVES = ("linear", "exponential", "power", "none")
 
@@ -117,3 +120,30 @@ def test_what_stands_above_the_mean_is_pulled_back_to_it_and_no_further() -> Non
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_strengthening_never_leaves_the_scale(strength: float, rate: float) -> None:
     assert strength <= strengthened(strength, rate) + 1e-12 <= 1 + 1e-12
+
+
+@pytest.mark.spec("CONS-11")
+def test_an_operator_sets_figures_for_everybody_and_a_tenant_or_persona_for_itself() -> None:
+    settings = Settings(_env_file=None, minimize_factor=0.5, forget_fallback_threshold=0.7)
+    tenant, persona = Layer({"minimize_factor": 0.3}), Layer({"consolidate_at": "04:30"})
+
+    chosen = worked_out(deployment_layer(settings), tenant, persona).figures
+
+    assert chosen.forget_fallback_threshold == 0.7
+    assert chosen.minimize_factor == 0.3
+    assert chosen.consolidate_at == "04:30"
+    assert deployment_layer(Settings(_env_file=None)) == Layer()
+
+
+@pytest.mark.parametrize("name", sorted(OF_THE_PERSONA))
+def test_what_holds_for_a_whole_persona_is_not_set_for_a_type(name: str) -> None:
+    value = getattr(Figures(), name)
+
+    with pytest.raises(Invalid, match="whole persona"):
+        checked(Layer(types={MemoryType.EPISODIC: {name: value}}))
+
+
+@pytest.mark.parametrize("time", ["3:00", "24:00", "03:00\n", "night"])
+def test_the_hour_of_the_night_is_a_time_of_day(time: str) -> None:
+    with pytest.raises(Invalid):
+        checked(Layer({"consolidate_at": time}))

@@ -1,8 +1,11 @@
+import re
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engine.questions import Span, spans, told_in, understand
+from engine.questions import Span, named, spans, told_in, understand
 
 NOW = datetime(2026, 11, 16, 15, 30, tzinfo=UTC)  # a Monday
 PEOPLE = ("Sam", "Maria Lopez", "Will", "Ada")
@@ -92,3 +95,34 @@ def test_things_are_told_when_they_happen_or_some_days_later() -> None:
     fits = [told_in(span, day(*it)) for it in ((5, 1), (5, 2), (5, 3), (5, 9), (5, 20), (8, 1))]
 
     assert fits == [0.0, 1.0, 0.7, 0.7, 0.3, 0.0]
+
+
+def named_by_patterns(text: str, people: list[str]) -> set[str]:
+    """Whoever is named, one pattern a person: slow and plain."""
+    flags = re.IGNORECASE if text == text.lower() else 0
+    found = set()
+    for name in people:
+        first, *rest = map(re.escape, name.split())
+        whole = "".join(rf"\s+{part}" for part in rest)
+        if re.search(rf"\b{first}(?:{whole})?(?:['`]s)?(?!\w)", text, flags):
+            found.add(name)
+    return found
+
+
+PARTS = st.sampled_from(
+    ["Sam", "sam", "Will", "Jean-Luc", "Jean", "O'Neil", "Sammy", "李明", "Zoë"]
+)
+NAMES = st.lists(PARTS, min_size=1, max_size=3).map(" ".join)
+GLUE = st.sampled_from([" ", "  ", "'s ", "`s", ", ", "", "-", "'sx "])
+ASKED = st.lists(st.tuples(PARTS, GLUE), max_size=6).map(
+    lambda pairs: "".join(word + glue for word, glue in pairs)
+)
+
+
+@given(ASKED, st.lists(NAMES, max_size=5), st.booleans())
+def test_people_are_found_as_by_a_pattern_for_each_of_them(
+    asked: str, people: list[str], careless: bool
+) -> None:
+    text = asked.lower() if careless else asked
+
+    assert named(text, people)[0] == named_by_patterns(text, people)

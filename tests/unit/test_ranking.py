@@ -32,7 +32,7 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
         "facets": facets.pack(),
         "about": None,
         "said_at": round((said - EPOCH) / timedelta(microseconds=1)),
-        "conversation_id": "monday",
+        "source_id": None,
         "importance": 5,
         "pinned": False,
         "access_count": 0,
@@ -50,7 +50,7 @@ def columns(*rows: dict[str, Any]) -> dict[str, list[Any]]:
 def weighed(asked: str, *rows: dict[str, Any]) -> dict[str, Find]:
     question = understand(asked, people=("Sam", "Kim"), now=NOW)
     found = weigh(columns(*rows), question, unit([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW)
-    return {it["id"]: Find(found, place) for place, it in enumerate(rows)}
+    return {it["id"]: Find(found, place, found.totals[place]) for place, it in enumerate(rows)}
 
 
 def test_a_near_word_counts_less_than_the_word_and_another_counts_nothing() -> None:
@@ -119,17 +119,42 @@ def scored(*rows: tuple[dict[str, Any], float]) -> Weighed:
 
 
 def minute(id_: str, number: int = 0, **given: Any) -> dict[str, Any]:
-    return row(id_, said=NOW + timedelta(minutes=number), **given)
+    said = NOW + timedelta(minutes=number)
+    return row(id_, said=said, **{"source_id": f"m{number}", **given})
 
 
-def test_of_what_was_said_together_the_best_is_told() -> None:
+def test_the_best_of_each_turn_comes_first_and_the_others_after() -> None:
     fact = minute("f", 2, memory_type="semantic")
     found = scored((minute("a", 1), 1.0), (minute("b", 1), 2.0), (minute("c", 2), 1.5), (fact, 1.2))
 
-    assert [it.id for it in found.ranked()] == ["b", "c"]
+    assert [it.id for it in found.ranked()] == ["b", "c", "f", "a"]
     assert [it.id for it in found.ranked(facts_apart=True)] == ["b", "c", "f"]
-    lone = (minute(it, 1, conversation_id=None) for it in ("d", "e"))
-    assert [it.id for it in scored(*((it, 1.0) for it in lone)).ranked()] == ["d", "e"]
+
+
+def test_a_turn_is_a_message_and_not_a_time() -> None:
+    same_second = (minute(it, 1, source_id=f"of {it}") for it in ("d", "e"))
+    unsaid = (minute(it, 1, source_id=None) for it in ("g", "h"))
+    found = scored(*((it, 1.0) for it in (*same_second, *unsaid)))
+
+    firsts, others = found.by_turn(found.totals)
+
+    assert (len(firsts), others) == (4, [])
+
+
+def test_what_the_model_has_no_words_for_is_near_by_its_spelling() -> None:
+    question = understand("ชาเขียว", people=(), now=NOW)
+    rows = columns(
+        row("tea", "ฉันชอบดื่มชาเขียวทุกเช้า", similarity=0.9),
+        row("rain", "พรุ่งนี้ฝนจะตก", similarity=1.0),
+    )
+
+    found = weigh(
+        rows, question, unit([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW, by_spelling=True
+    )
+
+    tea, rain = found.ranked()
+    assert (tea.id, tea.confidence) == ("tea", 1.0)
+    assert rain.confidence < 0.2
 
 
 @pytest.mark.spec("SEARCH-02")

@@ -27,7 +27,13 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("neo4j_patience", 60), ("consolidate_at", "25:00"), ("clock", "broken"), ("api_port", -1)],
+    [
+        ("neo4j_patience", 60),
+        ("consolidate_at", "25:00"),
+        ("clock", "broken"),
+        ("api_port", -1),
+        ("full_text_analyzer", "keyword"),
+    ],
 )
 def test_a_setting_out_of_range_is_refused_at_start(name: str, value: object) -> None:
     with pytest.raises(ValidationError):

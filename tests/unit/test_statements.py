@@ -1,11 +1,11 @@
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import cypher
 from engine.graph import Graph
+from tests.plans import explained, parts
 
 FILES = sorted(cypher.HERE.rglob("*.cypher"))
 NAMES = [str(file.relative_to(cypher.HERE).with_suffix("")) for file in FILES]
@@ -55,39 +55,65 @@ def test_every_statement_is_called_by_its_name_somewhere() -> None:
     assert set(NAMES) - called == set(cypher.names("migrations"))
 
 
+# These say who is a member; what they show or change is not limited by it.
+MEMBERSHIP = {"instances/put_member", "instances/remove_member"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in MEMBERSHIP])
+def test_what_is_limited_to_members_is_limited_to_what_a_token_is_narrowed_to(name: str) -> None:
+    statement = "\n".join(body(cypher.HERE / f"{name}.cypher"))
+
+    if "MEMBER_OF" in statement and "$user_id" in statement:
+        assert "$instance_ids" in statement
+
+
 # These do look at every tenant's: all there are of a label is what they ask for.
 LOOKS_AT_ALL = {"runs/list_due_personas", "tenants/list_tenants"}
-
-
-def scans(plan: dict[str, Any]) -> list[str]:
-    """The parts of a plan that read every node of a label, whoever's it is."""
-    here = [plan["operatorType"]] if "LabelScan" in plan["operatorType"] else []
-    return here + [it for part in plan.get("children", []) for it in scans(part)]
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
 async def test_neo4j_takes_every_file_as_it_is(graph: Graph, name: str) -> None:
     """As pasted into Browser: the comments stay in, and nothing in it is on its way out."""
-    async with graph._driver.session(database=graph._database) as session:
-        result = await session.run(f"EXPLAIN {cypher.statement(name)}")
-        summary = await result.consume()
+    summary = await explained(graph, name)
 
     assert [n.gql_status for n in summary.gql_status_objects if "deprecat" in str(n)] == []
     if not name.startswith(("migrations/", "setup/")) and name not in LOOKS_AT_ALL:
-        assert scans(summary.plan or {"operatorType": ""}) == []
-
-
-def details(plan: dict[str, Any]) -> list[str]:
-    here = [str(plan.get("args", {}).get("Details", ""))]
-    return here + [it for part in plan.get("children", []) for it in details(part)]
+        assert [it for it, _ in parts(summary.plan) if "LabelScan" in it] == []
 
 
 async def test_a_copy_is_looked_up_by_what_it_was_copied_from(graph: Graph) -> None:
     """Even where nothing was ever copied, and all against all would seem to cost nothing."""
-    async with graph._driver.session(database=graph._database) as session:
-        result = await session.run(f"EXPLAIN {cypher.statement('duplicate/copy_links')}")
-        plan = (await result.consume()).plan
+    plan = (await explained(graph, "duplicate/copy_links")).plan
 
-    looked_up = [it for it in details(plan or {}) if "copied_from" in it]
+    looked_up = [it for _, it in parts(plan) if "copied_from" in it]
     assert len(looked_up) == 2
     assert all("copied_from = " in it for it in looked_up)
+
+
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("items/newest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        ("items/oldest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        (
+            "items/newest_of_personas",
+            ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
+        ),
+        (
+            "items/oldest_of_personas",
+            ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
+        ),
+        ("items/by_importance", ["tenant_id, persona_id, state, importance, id"] * 2),
+        ("items/by_salience", ["tenant_id, persona_id, state, salience, id"] * 2),
+        ("events/list_audit", ["tenant_id, written_at, id"]),
+    ],
+)
+async def test_a_listing_reads_an_index_in_its_order_and_no_farther(
+    graph: Graph, name: str, indexes: list[str]
+) -> None:
+    plan = list(parts((await explained(graph, name)).plan))
+
+    sought = [re.search(r"\((.*?)\)", details) for it, details in plan if it == "NodeIndexSeek"]
+    assert [it[1] for it in sought if it] == indexes
+    bounded = [it for it, _ in plan if it in ("Limit", "PartialTop")]
+    assert len(bounded) == len(indexes)

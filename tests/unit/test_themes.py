@@ -2,13 +2,17 @@
 
 import pytest
 
-from engine.night.themes import is_about, listed, one_theme, shared_terms
+from engine.night.themes import READ, Reading, is_about, listed, one_theme, shared_terms
 
 SHIFTS = [
     "I'm so tired after the night shift.",
     "Mostly night shifts, which is why my sleep is a disaster.",
     "Night shift now. Wish me luck",
 ]
+
+
+def read(texts: list[str]) -> list[Reading]:
+    return [Reading.of(text) for text in texts]
 
 
 def test_texts_that_are_only_alike_in_kind_are_no_theme() -> None:
@@ -18,13 +22,13 @@ def test_texts_that_are_only_alike_in_kind_are_no_theme() -> None:
         "Chapter one, page one, sore fingers.",
     ]
 
-    assert one_theme(near_in_meaning, least=3) == ([], [])
+    assert one_theme(read(near_in_meaning), least=3) == ([], [])
 
 
 def test_a_theme_takes_in_only_what_speaks_of_it() -> None:
     texts = [SHIFTS[0], "Right, bed.", *SHIFTS[1:], "The phone just rang."]
 
-    assert one_theme(texts, least=3) == ([0, 2, 3], ["night shift"])
+    assert one_theme(read(texts), least=3) == ([0, 2, 3], ["night shift"])
 
 
 @pytest.mark.parametrize(
@@ -45,24 +49,31 @@ def test_a_theme_takes_in_only_what_speaks_of_it() -> None:
     ids=lambda value: value[0],
 )
 def test_a_theme_is_told_as_people_would_say_it(texts: list[str], terms: list[str]) -> None:
-    assert shared_terms(texts, least=3) == terms
+    assert shared_terms(read(texts), least=3) == terms
 
 
 def test_what_somebody_did_names_nothing() -> None:
-    assert shared_terms(["Mr Anselmo died.", "My father died in May.", "The printer died."]) == []
-    assert shared_terms(["I went to bed.", "Bed!", "A bed of seeds."]) == ["bed"]
+    deaths = ["Mr Anselmo died.", "My father died in May.", "The printer died."]
+    assert shared_terms(read(deaths)) == []
+    assert shared_terms(read(["I went to bed.", "Bed!", "A bed of seeds."])) == ["bed"]
 
 
 def test_a_text_is_about_a_term_when_it_says_a_word_of_it() -> None:
-    assert is_about("The knee is the size of a melon.", "knee operation")
-    assert is_about("No more shifts!", "night shift")
-    assert not is_about("A quiet night.", "night shift")  # when, not what
+    assert is_about(Reading.of("The knee is the size of a melon."), "knee operation")
+    assert is_about(Reading.of("No more shifts!"), "night shift")
+    assert not is_about(Reading.of("A quiet night."), "night shift")  # when, not what
+
+
+def test_of_a_long_text_only_the_beginning_is_read() -> None:
+    begins = "The kiln is cold. " + "filler " * READ
+
+    assert Reading.of(begins + "The glaze is blue.").forms.keys() == Reading.of(begins).forms.keys()
 
 
 def test_texts_that_share_only_empty_words_have_no_theme() -> None:
     texts = ["I really went out today.", "Today I got a new one.", "It was good, I went today."]
 
-    assert shared_terms(texts) == []
+    assert shared_terms(read(texts)) == []
 
 
 def test_terms_are_told_as_in_a_sentence() -> None:

@@ -1,0 +1,43 @@
+"""Asking first: what an act of forgetting would touch, with nothing touched."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+from litestar.params import QueryParameter
+
+from engine.flags import as_touched
+from engine.graph import Graph
+from engine.memories import list_links
+from engine.models import Caller, Memory, Touched
+
+T = TypeVar("T")
+
+Preview = Annotated[
+    bool,
+    QueryParameter(description="Tell exactly what would be touched, and touch nothing."),
+]
+
+
+async def run_or_preview(
+    graph: Graph, work: Callable[[Graph], Awaitable[T]], *, preview: bool
+) -> T:
+    """Run `work` on the graph, or on one where everything can be done and nothing has happened."""
+    return await graph.rehearse(work) if preview else await work(graph)
+
+
+async def touched_by(
+    rehearsal: Graph, caller: Caller, work: Callable[[Graph], Awaitable[Memory]]
+) -> Touched:
+    """What `work` changes of a memory and of the links that go out from it."""
+    memory = await work(rehearsal)
+    links = await list_links(rehearsal, caller, memory.memory_id)
+    return as_touched(
+        {
+            "memory_ids": [memory.memory_id],
+            "links": [
+                {"from_id": link.from_id, "to_id": link.to_id, "type": link.type.value}
+                for link in links
+                if link.from_id == memory.memory_id
+            ],
+        }
+    )

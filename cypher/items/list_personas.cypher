@@ -1,0 +1,38 @@
+// The personas that were spoken to where the caller may look, or all of the tenant.
+//
+// $tenant_id    string
+// $instance_id  string or null: in this instance only
+// $user_id      string or null: with a user, only in instances they are a member of
+// $instance_ids  list of strings or null: of those instances, these only
+// $limit        integer
+//
+// Returns id.
+CYPHER 25
+CALL () {
+  WITH 1 AS anywhere
+  WHERE $user_id IS NULL AND $instance_id IS NULL
+  MATCH (persona:Persona)
+  WHERE persona.tenant_id = $tenant_id AND persona.id IS NOT NULL
+  RETURN persona.id AS id
+  UNION
+  WITH 1 AS somewhere
+  WHERE $instance_id IS NOT NULL
+  MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
+  WHERE
+    $user_id IS NULL OR
+    (instance.id IN coalesce($instance_ids, [instance.id]) AND
+      EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) })
+  MATCH (instance)-[:HOLDS]->()-[:WITH]->(persona)
+  RETURN DISTINCT persona.id AS id
+  UNION
+  WITH 1 AS theirs
+  WHERE $user_id IS NOT NULL AND $instance_id IS NULL
+  MATCH
+    (:User {tenant_id: $tenant_id, id: $user_id})
+      -[:MEMBER_OF]->(instance:Instance)-[:HOLDS]->()-[:WITH]->(persona)
+  WHERE instance.id IN coalesce($instance_ids, [instance.id])
+  RETURN DISTINCT persona.id AS id
+}
+RETURN id
+ORDER BY id
+LIMIT $limit

@@ -1,0 +1,6 @@
+// Keep what the operator's settings change of the policy, under every tenant.
+//
+// $policy  string, JSON
+CYPHER 25
+MERGE (deployment:Deployment {id: 'engine'})
+SET deployment.policy = $policy

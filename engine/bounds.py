@@ -1,0 +1,116 @@
+"""How long what callers send may be, and how it is cut where it enters an index.
+
+A range index holds keys of 8,160 bytes, all its properties together; the vector index takes no
+filter value above 32,766 bytes, and a longer one ends the database. `docs/bounds.md` lists every
+indexed property with its bound. Callers are refused at the door (`api/wire.py`); what the engine
+makes itself (rules, a language model, the night) is cut here, where the graph is entered.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from engine.errors import Invalid
+
+# Lookahead, since $ alone also matches before a newline at the end.
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:@+~-]{0,127}$(?!\n)"
+ID = 128  # characters, all ASCII
+
+NAME = 200  # characters of the name of a persona, an instance or a key
+TITLE = 200
+IDENTITY = 20_000  # characters of who a persona is
+SPEAKER = 100
+TAG = 100
+TAGS = 50
+PROJECT = 100
+CATEGORY = 100
+SUBJECT = 200
+ATTRIBUTE = 100
+MESSAGE = 64_000  # an assistant's longest answers have more than 50,000
+ITEM_TEXT = 4_000
+QUERY = 4_000
+CURSOR = 512
+
+CONTENT_BYTES = 16 * 1024  # of an item's `content`, as JSON
+CONTENT_DEPTH = 32
+KEY_BYTES = 512  # of a derived value that an index compares
+LARGEST_INTEGER = 2**63 - 1
+
+FIELDS = {  # of `content`, that are stored beside it
+    "subject": SUBJECT,
+    "who": SUBJECT,
+    "attribute": ATTRIBUTE,
+    "category": CATEGORY,
+    "kind": CATEGORY,
+}
+FEELINGS = {"valence": (-1.0, 1.0), "arousal": (0.0, 1.0)}
+
+
+def indexed(text: str, most: int = KEY_BYTES) -> str:
+    """The text itself, or if it has more than `most` bytes, its start and a hash of the whole.
+
+    Equal for equal texts and different for different ones, so that it can be compared.
+    """
+    encoded = text.encode(errors="surrogatepass")
+    if len(encoded) <= most:
+        return text
+    digest = hashlib.sha256(encoded).hexdigest()
+    start = encoded[: most - len(digest) - 1].decode(errors="ignore")
+    return f"{start}#{digest}"
+
+
+def hashed(text: str) -> str:
+    """A text as something of fixed length that can only be compared."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def feeling(content: dict[str, Any], name: str) -> float | None:
+    """Valence or arousal as a number inside its range; None when it is anything else."""
+    value = content.get(name)
+    lowest, highest = FEELINGS[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if lowest <= value <= highest else None
+
+
+def check_content(content: dict[str, Any]) -> None:
+    """Refuse the `content` of an item that could not be stored, indexed and read again."""
+    try:  # its size first: that is quick, however much there is
+        size = len(msgspec.json.encode(content))
+    except RecursionError as error:
+        raise Invalid(f"`content` is nested deeper than {CONTENT_DEPTH} levels.") from error
+    if size > CONTENT_BYTES:
+        raise Invalid(f"`content` has {size} bytes as JSON; {CONTENT_BYTES} at most.")
+    for value in values_in(content):
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Invalid("A number in `content` is not finite.")
+        if isinstance(value, int) and not -LARGEST_INTEGER - 1 <= value <= LARGEST_INTEGER:
+            raise Invalid("A number in `content` has more than 64 bits.")
+    for name, most in FIELDS.items():
+        value = content.get(name)
+        if isinstance(value, str) and len(value) > most:
+            raise Invalid(f"`content.{name}` has {len(value)} characters; {most} at most.")
+    for name, (lowest, highest) in FEELINGS.items():
+        if content.get(name) is not None and feeling(content, name) is None:
+            raise Invalid(f"`content.{name}` is a number from {lowest:g} to {highest:g}.")
+
+
+def values_in(content: Any) -> Iterator[Any]:
+    """Everything inside, keys included; refuses what is nested too deep."""
+    waiting = [(content, 1)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > CONTENT_DEPTH:
+            raise Invalid(f"`content` is nested deeper than {CONTENT_DEPTH} levels.")
+        if isinstance(value, dict):
+            yield from value
+            waiting += [(inner, depth + 1) for inner in value.values()]
+        elif isinstance(value, list):
+            waiting += [(inner, depth + 1) for inner in value]
+        else:
+            yield value

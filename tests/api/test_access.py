@@ -1,0 +1,368 @@
+"""Every route, asked as every kind of caller, for what is theirs, another's, absent or elsewhere.
+
+What is allowed stands in docs/access.md and nowhere else: a route without a row there fails.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from api.envelope import Door
+from engine.graph import Graph
+from engine.keys import issue_key
+from engine.models import Caller, Role, new_id
+from engine.nights import run_night
+from engine.tenants import add_tenant
+from engine.tokens import issue_token
+from tests.api.conftest import a_client, a_token
+from tests.api.test_identity import EC, ISSUER, pem, signed
+from tests.conftest import clear
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "access.md"
+PENDING = "†"  # decided elsewhere, not asked yet
+STREAM = "listen_to_events"  # never ends by itself
+
+# Each caller, and the column of the table that says what they may.
+CALLERS = {
+    "admin": "admin",
+    "runtime": "runtime",
+    "analyst": "analyst",
+    "author": "author",
+    "author by JWT": "author",
+    "member": "member",
+    "runtime for the author": "for a member",
+    "person in no instance": "outsider",
+    "member of another instance": "outsider",
+    "narrowed to another instance": "outsider",
+    "runtime for nobody's member": "for an outsider",
+}
+STRANGERS = ("no key", "revoked key", "expired token", "token of a revoked key", "key of nobody")
+
+
+def table() -> dict[tuple[str, str], dict[str, str]]:
+    """Method and path of every row: what each column says."""
+    lines = DOCUMENT.read_text().splitlines()
+    header = next(line for line in lines if line.startswith("| route |"))
+    _, *columns = [cell.strip() for cell in header.strip("|").split("|")]
+    rows = {}
+    for line in lines[lines.index(header) + 2 :]:
+        route, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        method, path = route.split()
+        assert (method, path) not in rows, route
+        rows[method, path] = dict(zip(columns, cells, strict=True))
+    return rows
+
+
+ALLOWED = table()
+
+
+def operations(app: Door) -> dict[tuple[str, str], str]:
+    return {
+        (method.upper(), path): operation["operationId"]
+        for path, item in app.openapi_schema.to_schema()["paths"].items()
+        for method, operation in item.items()
+    }
+
+
+def test_every_route_stands_in_the_table_and_nothing_else_does(app: Door) -> None:
+    assert set(ALLOWED) == set(operations(app))
+
+
+def body_of(operation: str, ids: dict[str, str]) -> Any:
+    """A good body, naming what the path does not."""
+    ends = {"first_message_id": ids["message_id"], "last_message_id": ids["message_id"]}
+    item = {"memory_type": "semantic", "text": "Sam lives in Lisbon."}
+    said = {
+        "persona_id": ids["persona_id"],
+        "role": "user",
+        "content": "And the gate is blue.",
+        "timestamp": "2026-05-02T13:00:00Z",
+    }
+    bodies: dict[str, Any] = {
+        "add_persona": {"name": "Eve"},
+        "change_persona": {"tone": "warm"},
+        "duplicate_persona": {},
+        "add_instance": {"name": "Cellar"},
+        "put_member": {},
+        "issue_key": {"name": "k", "role": "analyst"},
+        "rotate_key": {},
+        "issue_token": {"user_id": "sam", "instance_ids": [ids["instance_id"]]},
+        "set_identity_provider": {"issuer": ISSUER, "public_keys": [pem(EC)]},
+        "add_conversation": {
+            "instance_id": ids["instance_id"],
+            "persona_ids": [ids["persona_id"]],
+        },
+        "record_messages": {"messages": [said]},
+        "split_conversation": ends,
+        "edit_candidate": {"text": "Sam lives in Porto."},
+        "propose_candidate": item,
+        "forget_range": ends,
+        "undo_message": {},
+        "undo_range": {},
+        "change_memory": {"pinned": True},
+        "coactivate": {"memory_ids": [ids["memory_id"]]},
+        "add_link": {"to_id": ids["other_memory_id"]},
+        "minimize_memory": {},
+        "remember": item,
+        "recall": {"query": "Where does Sam live?"},
+        "assemble_context": {"conversation_id": ids["conversation_id"]},
+        "hydrate": {},
+        "set_policy": {},
+        "set_tenant_policy": {},
+        "move_clock": {"now": None},
+    }
+    return bodies.get(operation)
+
+
+@dataclass
+class World:
+    """One tenant with one of everything."""
+
+    tenant_id: str
+    admin: httpx.AsyncClient
+    ids: dict[str, str]
+    callers: dict[str, httpx.AsyncClient] = field(default_factory=dict)
+
+
+async def patiently(
+    client: httpx.AsyncClient, method: str, path: str, **fields: Any
+) -> httpx.Response:
+    """The answer, though a busy Neo4j plans a statement for seconds when it first sees it."""
+    for _ in range(5):
+        answer = await client.request(method, path, **fields)
+        if answer.status_code != 503:
+            break
+    return answer
+
+
+async def key_of(graph: Graph, tenant_id: str, role: Role, **fields: Any) -> Any:
+    return await issue_key(
+        graph, tenant_id, name="access", role=role, now=datetime.now(UTC), **fields
+    )
+
+
+async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
+    """sam said and flagged something in the studio, lee is there too, mia is in the attic."""
+    await add_tenant(graph, tenant_id, name="Access", now=datetime.now(UTC))
+    admin = a_client(app, (await key_of(graph, tenant_id, Role.ADMIN)).api_key)
+
+    async def made(path: str, body: Any, **headers: str) -> Any:
+        answer = await patiently(admin, "POST", path, json=body, headers=headers)
+        assert answer.status_code < 300, (path, answer.text)
+        return answer.json()
+
+    ada, studio, monday, said = (f"{name}-{mark}" for name in ("ada", "studio", "monday", "said"))
+    await made("/api/personas", {"id": ada, "name": "Ada", "identity": "Secret."})
+    for place, members in ((studio, ("sam", "lee")), (f"attic-{mark}", ("sam", "mia"))):
+        await made("/api/instances", {"id": place, "name": "A place"})
+        for user_id in members:
+            await admin.put(f"/api/instances/{place}/members/{user_id}", json={})
+    await made("/api/conversations", {"id": monday, "instance_id": studio, "persona_ids": [ada]})
+    message = {
+        "message_id": said,
+        "persona_id": ada,
+        "role": "user",
+        "user_id": "sam",
+        "content": "I moved to Lisbon.",
+        "timestamp": "2026-05-02T12:00:00Z",
+    }
+    await made(f"/api/conversations/{monday}/messages", {"messages": [message]})
+    item = {"memory_type": "semantic", "source_message_ids": [said]}
+    for memory_id in (f"kept-{mark}", f"other-{mark}"):
+        text = f"Sam lives in {memory_id}."
+        await made(f"/api/personas/{ada}/memories", {**item, "text": text, "memory_id": memory_id})
+    candidate = {**item, "text": "Sam likes trams.", "candidate_id": f"fact-{mark}"}
+    await made(f"/api/personas/{ada}/candidates", candidate)
+    ends = {"first_message_id": said, "last_message_id": said}
+    flagged = await made(f"/api/conversations/{monday}/forget-range", ends, **{"X-User-Id": "sam"})
+    night = await run_night(
+        graph,
+        tenant_id,
+        ada,
+        now=datetime.now(UTC),
+        started_by="test",
+    )
+    ids = {
+        "persona_id": ada,
+        "instance_id": studio,
+        "user_id": f"ann-{mark}",
+        "key_id": (await key_of(graph, tenant_id, Role.ANALYST)).key.id,
+        "conversation_id": monday,
+        "message_id": said,
+        "range_id": flagged["range_id"],
+        "candidate_id": f"fact-{mark}",
+        "memory_id": f"kept-{mark}",
+        "other_memory_id": f"other-{mark}",
+        "run_id": night.id,
+    }
+    return World(tenant_id, admin, ids)
+
+
+async def with_callers(app: Door, graph: Graph, world: World) -> World:
+    tenant_id = world.tenant_id
+    attic = world.ids["instance_id"].replace("studio", "attic")
+    provider = body_of("set_identity_provider", world.ids)
+    await world.admin.put("/api/identity-provider", json=provider)
+    runtime = await key_of(graph, tenant_id, Role.RUNTIME)
+    revoked = await key_of(graph, tenant_id, Role.RUNTIME)
+    issuer = Caller(tenant_id, revoked.key.id, Role.RUNTIME)
+    orphan = await issue_token(
+        graph, issuer, user_id="sam", instance_ids=None, minutes=60, now=datetime.now(UTC)
+    )
+    await world.admin.delete(f"/api/keys/{revoked.key.id}")
+    living = Caller(tenant_id, runtime.key.id, Role.RUNTIME)
+    long_ago = datetime.now(UTC) - timedelta(hours=2)
+    expired = await issue_token(
+        graph, living, user_id="sam", instance_ids=None, minutes=60, now=long_ago
+    )
+    texts: dict[str, str | None] = {
+        "runtime": runtime.api_key,
+        "analyst": (await key_of(graph, tenant_id, Role.ANALYST)).api_key,
+        "author": await a_token(graph, tenant_id, "sam"),
+        "author by JWT": signed(tenant_id, exp=datetime.now(UTC) + timedelta(hours=2)),
+        "member": await a_token(graph, tenant_id, "lee"),
+        "runtime for the author": runtime.api_key,
+        "person in no instance": await a_token(graph, tenant_id, "kim"),
+        "member of another instance": await a_token(graph, tenant_id, "mia"),
+        "narrowed to another instance": await a_token(
+            graph, tenant_id, "sam", instance_ids=[attic]
+        ),
+        "runtime for nobody's member": runtime.api_key,
+        "no key": None,
+        "revoked key": revoked.api_key,
+        "expired token": expired.token,
+        "token of a revoked key": orphan.token,
+        "key of nobody": "pmt_0123456789abcdef_nothing",
+    }
+    world.callers = {"admin": world.admin}
+    for name, text in texts.items():
+        world.callers[name] = a_client(app, text)
+    world.callers["runtime for the author"].headers["X-User-Id"] = "sam"
+    world.callers["runtime for nobody's member"].headers["X-User-Id"] = "kim"
+    return world
+
+
+@pytest.fixture(scope="module")
+async def worlds(app: Door, graph: Graph) -> AsyncIterator[tuple[World, World]]:
+    """The tenant that is asked, and another."""
+    ids = [f"test-{new_id()}" for _ in range(2)]
+    ours = await with_callers(app, graph, await a_world(app, graph, ids[0], "ours"))
+    theirs = await a_world(app, graph, ids[1], "theirs")
+    yield ours, theirs
+    for client in (*ours.callers.values(), theirs.admin):
+        await client.aclose()
+    await clear(graph, ids)
+
+
+async def before(operation: str, world: World) -> None:
+    """What a call takes away is there when the next caller tries it."""
+    if operation == "remove_member":
+        path = "/api/instances/{instance_id}/members/{user_id}".format(**world.ids)
+        await world.admin.put(path, json={})
+    if operation in ("rotate_key", "revoke_key"):
+        made = await world.admin.post("/api/keys", json={"name": "k", "role": "analyst"})
+        world.ids["key_id"] = made.json()["key"]["id"]
+    if operation.endswith("identity_provider"):
+        body = body_of("set_identity_provider", world.ids)
+        await world.admin.put("/api/identity-provider", json=body)
+
+
+async def ask(
+    client: httpx.AsyncClient, method: str, path: str, operation: str, ids: dict[str, str]
+) -> httpx.Response:
+    request = patiently(client, method, path.format(**ids), json=body_of(operation, ids))
+    if operation != STREAM:
+        return await request
+    try:
+        return await asyncio.wait_for(request, 5)
+    except TimeoutError:
+        return httpx.Response(200, text="")  # it goes on and on, as it should
+
+
+def told(answer: httpx.Response, ids: dict[str, str]) -> tuple[int, str]:
+    """An answer, less what names the request itself."""
+    text = answer.text
+    for name, value in ids.items():
+        text = text.replace(value, name)
+    return answer.status_code, re.sub(r'"request_id":"[\w.-]+"', "", text)
+
+
+@pytest.mark.spec("SEC-01")
+@pytest.mark.parametrize("name", CALLERS)
+async def test_each_caller_may_do_what_the_table_says(
+    app: Door, worlds: tuple[World, World], name: str
+) -> None:
+    ours, theirs = worlds
+    client, column = ours.callers[name], CALLERS[name]
+    absent = {id_: f"absent-{id_.replace('_', '-')}" for id_ in ours.ids}
+    seen: dict[str, str] = {}
+    wanted: dict[str, str] = {}
+
+    for (method, path), operation in operations(app).items():
+        route, cell = f"{method} {path}", ALLOWED[method, path][column]
+        if cell == "open" or PENDING in cell:
+            continue
+        await before(operation, ours)
+        answer = await ask(client, method, path, operation, ours.ids)
+        wanted[route] = cell
+        if cell == "yes":
+            good = answer.status_code < 500 and answer.status_code not in (401, 403, 404)
+            seen[route] = "yes" if good else answer.text
+        elif cell == "none":
+            hidden = not any(value in answer.text for value in ours.ids.values())
+            seen[route] = "none" if answer.status_code == 200 and hidden else answer.text
+        else:
+            seen[route] = str(answer.status_code)
+        nowhere = await ask(client, method, path, operation, absent)
+        if cell == "404":  # what one may not see is answered as what is not there
+            assert told(answer, ours.ids) == told(nowhere, absent), route
+        if "{" in path:
+            elsewhere = await ask(client, method, path, operation, theirs.ids)
+            assert told(elsewhere, theirs.ids) == told(nowhere, absent), route
+            not_found = (401, 403, 404) if operation != "put_member" else (403, 404)
+            assert nowhere.status_code in not_found, (route, nowhere.text)
+
+    await before("set_identity_provider", ours)
+    assert seen == wanted
+
+
+@pytest.mark.spec("SEC-01")
+@pytest.mark.parametrize("name", STRANGERS)
+async def test_who_is_nobody_gets_the_same_401_everywhere(
+    app: Door, worlds: tuple[World, World], name: str
+) -> None:
+    ours, _ = worlds
+    answers = set()
+
+    for (method, path), operation in operations(app).items():
+        if ALLOWED[method, path]["admin"] == "open":
+            continue
+        answer = await ask(ours.callers[name], method, path, operation, ours.ids)
+        answers.add(told(answer, {}))
+
+    ((status, _),) = answers
+    assert status == 401
+
+
+@pytest.mark.spec("SEC-01")
+async def test_an_id_that_another_tenant_has_is_free(worlds: tuple[World, World]) -> None:
+    ours, theirs = worlds
+
+    for path, id_, more in (
+        ("/api/personas", "persona_id", {"name": "Ada"}),
+        ("/api/instances", "instance_id", {"name": "Studio"}),
+        (
+            "/api/conversations",
+            "conversation_id",
+            {"instance_id": ours.ids["instance_id"], "persona_ids": [ours.ids["persona_id"]]},
+        ),
+    ):
+        made = await ours.admin.post(path, json={"id": theirs.ids[id_], **more})
+        assert made.status_code == 201, made.text

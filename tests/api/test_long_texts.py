@@ -1,0 +1,72 @@
+"""A persona that answers in pages: prose, lists and code, as long as a message may be."""
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from bench.lives import Conversation, Lived, Turn, World
+from engine import bounds
+from engine.night import themes
+from tests.lives import Life
+
+LONGEST = bounds.MESSAGE
+MONDAY = datetime(2026, 5, 4, 9, tzinfo=UTC)
+CODE = """
+```python
+def water(beds: list[Bed], *, rain: float) -> dict[str, float]:
+    \"\"\"Litres for each bed, less what the rain has given.\"\"\"
+    return {bed.name: max(0.0, bed.area * NEED[bed.plant] - rain) for bed in beds}
+```
+"""
+LIST = "\n".join(
+    f"{nth}. **Bed {nth}**: dig, sow, thin, water; see `plan[{nth}]`." for nth in range(9)
+)
+PAGE = (
+    "Here is a longer plan for the tomato garden. Tomato seedlings go out after the last frost, "
+    "and every tomato bed needs compost. Would you like me to write the watering schedule as well? "
+)
+
+
+def answer(place: int) -> str:
+    """A page of an assistant, different each time, up to the limit of a message."""
+    part = f"Part {place}: the garden in week {place}. {PAGE}\n\n{LIST}\n{CODE}\n"
+    return (part * (LONGEST // len(part) + 1))[: LONGEST - place]
+
+
+def conversation(days: int, answers: int) -> Conversation:
+    turns = []
+    for day in range(days):
+        for place in range(answers):
+            at = MONDAY + timedelta(days=day, minutes=2 * place)
+            number = day * answers + place
+            asked = f"How do I water the tomato garden in week {number}?"
+            turns.append(Turn(f"q{number}", "user", "Sam", asked, at))
+            turns.append(
+                Turn(f"a{number}", "persona", "Ada", answer(number), at + timedelta(minutes=1))
+            )
+    return Conversation("long", turns)
+
+
+async def test_long_answers_are_recorded_drawn_from_and_slept_on(
+    life: Life, admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    whole = themes.Reading.of
+
+    def reading(text: str) -> themes.Reading:
+        read.append(min(len(text), themes.READ))
+        return whole(text)
+
+    monkeypatch.setattr(themes.Reading, "of", reading)
+    said = conversation(days=3, answers=3)
+    lived = Lived()
+    await World(life.graph, life.embedder, admin, life.tenant_id).live(said, lived)
+
+    slow = [it for it in lived.failures if " s for " in it]  # how long it takes is not tested here
+    assert [it for it in lived.failures if it not in slow] == []
+    assert lived.messages == len(said.turns) == 18
+    assert lived.characters > 9 * (LONGEST - 100)
+    assert lived.nights == 4  # three days, and until what was said on the last has had its time
+    # Of each text a beginning is read: for its theme, for a label, and for what sums it up.
+    assert sum(read) <= 4 * themes.READ * lived.messages

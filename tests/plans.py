@@ -1,0 +1,81 @@
+"""How Neo4j would run a statement, and what it read when it did, in the graph under test."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from neo4j import AsyncResult, ResultSummary
+
+import cypher
+from engine import graph as door
+from engine.graph import Graph, Row
+
+
+async def explained(graph: Graph, name: str) -> ResultSummary:
+    async with graph._driver.session(database=graph._database) as session:
+        result = await session.run(f"EXPLAIN {cypher.statement(name)}")
+        return await result.consume()
+
+
+def parts(plan: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Every operator of a plan, and what is told of it."""
+    if plan:
+        yield plan["operatorType"].partition("@")[0], str(plan["args"].get("Details", ""))
+        for child in plan.get("children", []):
+            yield from parts(child)
+
+
+@dataclass
+class Cost:
+    """What a statement took: the most of one call, and of all calls together."""
+
+    hits: int = 0  # how often it went to the store
+    rows: int = 0  # of its widest operator
+    total_hits: int = 0
+
+
+class Costs(dict[str, Cost]):
+    """What each statement took, by its name."""
+
+    def note(self, name: str, plan: Row) -> None:
+        cost = self.setdefault(name, Cost())
+        hits, rows = counted(plan)
+        cost.hits, cost.rows = max(cost.hits, hits), max(cost.rows, rows)
+        cost.total_hits += hits
+
+
+def counted(plan: Row) -> tuple[int, int]:
+    """Hits of a whole plan, and the rows of its widest operator."""
+    inside = [counted(child) for child in plan.get("children", [])]
+    return (
+        plan.get("dbHits", 0) + sum(hits for hits, _ in inside),
+        max([plan.get("rows", 0), *(rows for _, rows in inside)]),
+    )
+
+
+@contextmanager
+def profiling() -> Iterator[Costs]:
+    """Let Neo4j count what the engine's statements read."""
+    costs, name_of = Costs(), dict[str, str]()
+    statement, rows_of = cypher.statement, door.rows_of
+
+    def profiled(name: str) -> str:
+        text = statement(name)
+        if name.startswith(("setup/", "embedding/", "migrations/")):
+            return text
+        name_of[f"PROFILE {text}"] = name
+        return f"PROFILE {text}"
+
+    async def counting(result: AsyncResult) -> list[Row]:
+        rows = await rows_of(result)
+        summary = await result.consume()
+        if summary.profile and summary.query:
+            costs.note(name_of[summary.query], summary.profile)
+        return rows
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(cypher, "statement", profiled)
+        patched.setattr(door, "rows_of", counting)
+        yield costs
