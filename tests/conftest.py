@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import cypher
+from engine.clock import MovableClock
 from engine.embedding import Embedder, Encoder, Vector, claim_model, open_embedder, unit
 from engine.graph import Graph
 from engine.migrations import migrate
@@ -105,6 +106,14 @@ async def graph(settings: Settings) -> AsyncIterator[Graph]:
     await claim_model(opened, open_embedder(settings))
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def clock(graph: Graph) -> AsyncIterator[MovableClock]:
+    """The engine's clock, which every test on this graph lives by: given back afterwards."""
+    clock = MovableClock(graph)
+    yield clock
+    await clock.move(None)
 
 
 @pytest.fixture

@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
 from api.app import create_app
 from api.envelope import Door
+from engine.clock import MovableClock
 from engine.graph import Graph
 from engine.keys import issue_key
 from engine.models import Caller, Role
@@ -46,6 +47,14 @@ async def living(made: Door) -> AsyncIterator[Door]:
     yield made
     done.set()
     await living
+
+
+@pytest.fixture(autouse=True)
+async def clock_is_right(graph: Graph, request: pytest.FixtureRequest) -> AsyncIterator[None]:
+    """Fails a test that moves the clock without the fixture that gives it back."""
+    yield
+    ahead = abs(await MovableClock(graph).now() - datetime.now(UTC))
+    assert ahead < timedelta(minutes=1) or "clock" in request.fixturenames
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from engine.models import Role, new_id
 from engine.settings import Settings
 from engine.tenants import add_tenant
 from tests.conftest import clear
-from tests.servers import local_api, local_worker
+from tests.servers import answers, local_api, local_worker, wait_until
 
 NOT_ASKED = [
     # A cursor or a time zone can be well formed and still not exist.
@@ -30,8 +30,17 @@ NOT_ASKED = [
 @pytest.fixture(scope="module")
 def address(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("contract")
-    with local_worker(settings, folder), local_api(settings, folder) as url:
+    with local_worker(settings, folder) as worker, local_api(settings, folder) as url:
+        wait_until(lambda: answers(f"{url}/api/ready"), worker, folder / "api.log")
         yield url
+
+
+@pytest.fixture(scope="module")
+async def clock(graph: Graph) -> AsyncIterator[MovableClock]:
+    """One for all tests here, since the contract moves it about."""
+    clock = MovableClock(graph)
+    yield clock
+    await clock.move(None)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +48,6 @@ async def api_key(graph: Graph) -> AsyncIterator[str]:
     now, tenant_id = datetime.now(UTC), f"test-{new_id()}"
     await add_tenant(graph, tenant_id, name="Contract", now=now)
     yield (await issue_key(graph, tenant_id, name="used", role=Role.ADMIN, now=now)).api_key
-    await MovableClock(graph).move(None)
     await clear(graph, [tenant_id])
 
 
@@ -63,7 +71,9 @@ def test_the_document_is_the_one_that_is_served(address: str) -> None:
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_every_answer_is_one_the_document_names(case: Any, address: str, api_key: str) -> None:
+def test_every_answer_is_one_the_document_names(
+    case: Any, address: str, api_key: str, clock: MovableClock
+) -> None:
     """No 5xx, no status, type or body that is not in the document, no bad input taken as good."""
     # As everywhere on the web: of a parameter that is given twice the last one counts, and one
     # that a route does not know is passed over.

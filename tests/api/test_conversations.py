@@ -11,6 +11,7 @@ import pytest
 
 from api.app import create_app
 from engine import bounds
+from engine.clock import MovableClock
 from engine.models import Role
 from engine.settings import Settings
 from tests.api.conftest import NewCaller, a_client
@@ -306,19 +307,16 @@ async def test_candidates_are_edited_and_removed_over_http(
 
 
 async def test_after_the_editing_window_minimizing_is_offered(
-    admin: httpx.AsyncClient, monday: str
+    admin: httpx.AsyncClient, monday: str, clock: MovableClock
 ) -> None:
     body = {"candidate_id": "fact", "memory_type": "semantic", "text": "Sam lives in Lisbon."}
     await admin.post("/api/personas/ada/candidates", json=body)
-    try:
-        tomorrow = datetime.now(UTC) + timedelta(hours=24, minutes=1)
-        await admin.put("/api/clock", json={"now": tomorrow.isoformat()})
-        refused = [
-            await admin.patch("/api/candidates/fact", json={"text": "Other."}),
-            await admin.delete("/api/candidates/fact"),
-        ]
-    finally:
-        await admin.put("/api/clock", json={"now": None})
+    await clock.move(datetime.now(UTC) + timedelta(hours=24, minutes=1))
+
+    refused = [
+        await admin.patch("/api/candidates/fact", json={"text": "Other."}),
+        await admin.delete("/api/candidates/fact"),
+    ]
 
     for answer in refused:
         assert answer.status_code == 409

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from engine.clock import MovableClock
 from engine.nights import claim_nights
 from tests.lives import BORN, Life
 
@@ -38,16 +39,12 @@ async def test_another_hour_moves_the_next_night(
 
 @pytest.mark.spec("CONS-11")
 async def test_a_new_persona_sleeps_at_its_tenants_hour(
-    life: Life, admin: httpx.AsyncClient
+    life: Life, admin: httpx.AsyncClient, clock: MovableClock
 ) -> None:
     await put(admin, "policy", consolidate_at="05:30")
-    await admin.put("/api/clock", json={"now": BORN.isoformat()})
-    try:
-        made = await admin.post(
-            "/api/personas", json={"id": "eve", "name": "Eve", "time_zone": "UTC"}
-        )
-    finally:
-        await admin.put("/api/clock", json={"now": None})
+    await clock.move(BORN)
+
+    made = await admin.post("/api/personas", json={"id": "eve", "name": "Eve", "time_zone": "UTC"})
 
     assert made.status_code == 201
     (row,) = await life.ask(

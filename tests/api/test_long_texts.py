@@ -7,6 +7,7 @@ import pytest
 
 from bench.lives import Conversation, Lived, Turn, World
 from engine import bounds
+from engine.clock import MovableClock
 from engine.night import themes
 from tests.lives import Life
 
@@ -49,7 +50,7 @@ def conversation(days: int, answers: int) -> Conversation:
 
 
 async def test_long_answers_are_recorded_drawn_from_and_slept_on(
-    life: Life, admin: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    life: Life, admin: httpx.AsyncClient, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
     whole = themes.Reading.of

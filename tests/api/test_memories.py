@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from engine.clock import MovableClock
 from engine.models import MemoryType, Role
 from engine.policy import Figures, salience_after, salience_used
 from tests.api.conftest import NewCaller
@@ -340,25 +341,22 @@ async def test_a_memory_is_archived_by_hand_and_brought_back_to_stay(
 
 
 async def test_many_uses_at_once_are_counted_each_from_what_the_last_has_left(
-    life: Life, admin: httpx.AsyncClient
+    life: Life, admin: httpx.AsyncClient, clock: MovableClock
 ) -> None:
     one, two = await life.remember("a walk by the river", "buying new boots")
     await admin.post(f"/api/memories/{two}/links", json={"to_id": one, "type": "ENABLES"})
-    await admin.put("/api/clock", json={"now": (FIRST_NIGHT + timedelta(hours=1)).isoformat()})
+    await clock.move(FIRST_NIGHT + timedelta(hours=1))
     uses = 24
 
-    try:
-        answers = await asyncio.gather(
-            *(
-                admin.post(
-                    "/api/personas/ada/coactivate",
-                    json={"memory_ids": [one, two] if place % 2 else [two, one]},
-                )
-                for place in range(uses)
+    answers = await asyncio.gather(
+        *(
+            admin.post(
+                "/api/personas/ada/coactivate",
+                json={"memory_ids": [one, two] if place % 2 else [two, one]},
             )
+            for place in range(uses)
         )
-    finally:
-        await admin.put("/api/clock", json={"now": None})
+    )
 
     assert {it.status_code for it in answers} == {200}
     rows = await life.ask(
