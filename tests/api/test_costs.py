@@ -314,6 +314,7 @@ def more_calls(world: World) -> list[tuple[str, str, Any]]:
         ("POST", "/api/messages/bulk-7/forget", {}),
         ("POST", "/api/messages/bulk-7/undo", {"source": "memory_manager"}),
         *(("POST", f"/api/personas/{ada}/recall", body) for body in recalls),
+        ("PUT", f"/api/personas/{ada}/policy", {"figures": {"involuntary_recall_rate": 1}}),
         ("POST", f"/api/personas/{ada}/hydrate", {"project": "boat"}),
         ("POST", f"/api/personas/{ada}/coactivate", {"memory_ids": ["kept-5", "kept-6"]}),
     ]
