@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import contextlib
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,7 +30,7 @@ from rich.table import Table
 
 from api.app import create_app
 from bench.ingest import moment
-from bench.private import private_neo4j
+from bench.private import private_neo4j, private_redis
 from engine.candidates import draw_candidates
 from engine.checkpoints import make_checkpoints
 from engine.embedding import Embedder, claim_model, open_embedder
@@ -41,13 +40,11 @@ from engine.graph import Graph
 from engine.hours import next_night
 from engine.keys import issue_key
 from engine.migrations import migrate
-from engine.models import Role, new_id
+from engine.models import Role
 from engine.nights import claim_nights, run_night
 from engine.policy import set_deployment_policy
 from engine.settings import Settings
 from engine.tenants import add_tenant
-from ops.local_neo4j import find_redis
-from ops.ports import free_port
 
 BATCH = 50  # messages in a call
 DAY = timedelta(days=1)
@@ -266,7 +263,7 @@ async def world(settings: Settings) -> AsyncIterator[World]:
     await migrate(graph)
     await claim_model(graph, embedder)
     await set_deployment_policy(graph, settings)
-    tenant_id, now = f"bench-{new_id()}", datetime.now(UTC)
+    tenant_id, now = "bench", datetime.now(UTC)
     await add_tenant(graph, tenant_id, name="Bench", now=now)
     key = await issue_key(graph, tenant_id, name="bench", role=Role.ADMIN, now=now)
     app = create_app(settings)
@@ -283,18 +280,6 @@ async def world(settings: Settings) -> AsyncIterator[World]:
         await client.put("/api/clock", json={"now": None})
     embedder.close()
     await graph.close()
-
-
-@contextlib.contextmanager
-def private_redis(folder: Path) -> Iterator[str]:
-    port = free_port()
-    line = [find_redis(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
-    server = subprocess.Popen([*line, "--save", ""], stdout=subprocess.DEVNULL)
-    try:
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        server.terminate()
-        server.wait()
 
 
 async def live_through(
@@ -340,18 +325,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, action="append")
     parser.add_argument("--most", type=int, help="conversations of each file")
-    parser.add_argument(
-        "--given", action="store_true", help="use the Neo4j and Redis of the environment"
-    )
     asked = parser.parse_args()
-    with contextlib.ExitStack() as opened:
-        settings = Settings()
-        if not asked.given:
-            folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-            settings = opened.enter_context(private_neo4j(folder))
-            url = opened.enter_context(private_redis(folder))
-            settings = settings.model_copy(update={"redis_url": url})
-        own = {"clock": "movable", "log_level": "error"}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        private_neo4j(Path(folder)) as settings,
+        private_redis(Path(folder)) as redis_url,
+    ):
+        own = {"redis_url": redis_url, "clock": "movable", "log_level": "error"}
         lives = asyncio.run(live_through(settings.model_copy(update=own), asked.data, asked.most))
     return report(lives, Console(width=110))
 

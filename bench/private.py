@@ -21,7 +21,7 @@ from rich.console import Console
 from engine.graph import Graph, set_first_password
 from engine.settings import Settings
 from ops.demo import prepare_demo
-from ops.local_neo4j import Neo4jPlace, command
+from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
 from ops.stack import Home, Stack, stack_of
 
@@ -73,6 +73,22 @@ def private_neo4j(folder: Path) -> Iterator[Settings]:
             time.sleep(0.1)
         own = {"neo4j_uri": place.uri, "neo4j_password": SecretStr(password)}
         yield settings.model_copy(update=own)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@contextmanager
+def private_redis(folder: Path) -> Iterator[str]:
+    """The address of a Redis that keeps nothing."""
+    if given := servers().redis_url:
+        yield given
+        return
+    port = free_port()
+    line = [find_redis(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    server = subprocess.Popen([*line, "--save", ""], stdout=subprocess.DEVNULL)
+    try:
+        yield f"redis://127.0.0.1:{port}/0"
     finally:
         server.terminate()
         server.wait()

@@ -14,6 +14,7 @@ import pytest
 
 from bench.night import links, memories
 from bench.quality import ABLATION, lowers_quality
+from engine.clock import MovableClock
 from engine.graph import Graph
 from engine.settings import Settings
 from tests.conftest import clear
@@ -84,6 +85,17 @@ async def test_ingestion_is_measured_with_and_without_embedding(
     assert "30 messages of 1 conversations" in said
     assert "without embedding" in said
     assert "'episodic': 30" in said
+
+
+async def test_a_life_is_lived_night_by_night_and_each_stage_is_told(
+    bench: Bench, tmp_path: Path, clock: MovableClock
+) -> None:
+    told = bench("lives", "--data", a_talk(tmp_path), "--most", "1")
+
+    for stage in ("record", "draw", "checkpoint", "night: integrate", "night: archive"):
+        assert re.search(rf"│ {stage} +│ +[\d.]+ +│", told), told
+    assert re.search(r"\d+ messages, \d+ characters, [1-9]\d* nights", told), told
+    assert "was not due" not in told
 
 
 async def test_a_night_is_measured_against_bare_updates_that_do_the_same(bench: Bench) -> None:
