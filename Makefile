@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 MODELS_BIN := .venv-models/bin
-# Each has a Neo4j and a Redis of its own, so more than four want more memory than a desk has.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, min(4, os.cpu_count() or 2)))')
+# Each has a Neo4j and a Redis of its own, so more than four want more memory than a desk has. Of
+# two cores a third makes use while the others wait for processes that start.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(3, min(4, os.cpu_count() or 2)))')
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
