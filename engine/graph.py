@@ -8,11 +8,13 @@ import asyncio
 import contextlib
 import copy
 import random
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
 
@@ -57,6 +59,8 @@ class Write(Protocol):
     async def __call__(self, name: str, /, **parameters: Any) -> list[Row]: ...
 
 
+ALL = "given"  # the one parameter that Neo4j sees, with those of a statement in it
+PARAMETER = re.compile(r"\$(\w+)")
 BATCH = 10_000  # rows; measured best for link updates, both 1,000 and 50,000 are slower
 GRACE = 2.0  # seconds a last try may take after patience has run out
 FIRST_DELAY, LONGEST_DELAY = 0.05, 0.5  # seconds between two tries: doubling, with jitter
@@ -204,11 +208,11 @@ class Graph:
         await self._driver.close()
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
-        query = Query(cypher.statement(name), timeout=self._limit)
-        stored = as_stored(parameters)
+        query = Query(as_sent(cypher.statement(name)), timeout=self._limit)
+        sent = {ALL: as_stored(parameters)}
 
         async def work(session: AsyncSession) -> list[Row]:
-            result = await session.run(query, stored)
+            result = await session.run(query, sent)
             return await rows_of(result)
 
         return await self._try(name, access, work)
@@ -281,10 +285,21 @@ class Rehearsal(Graph):
 
 def writer(transaction: AsyncTransaction) -> Write:
     async def write(name: str, /, **parameters: Any) -> list[Row]:
-        result = await transaction.run(cypher.statement(name), as_stored(parameters))
+        sent = {ALL: as_stored(parameters)}
+        result = await transaction.run(as_sent(cypher.statement(name)), sent)
         return await rows_of(result)
 
     return write
+
+
+@cache
+def as_sent(statement: str) -> str:
+    """A statement that takes its parameters as one map, under the name of ALL.
+
+    Neo4j plans a statement anew for each combination of types and sizes of its parameters, null
+    among them, which takes up to seconds while somebody waits. A map is always a map.
+    """
+    return PARAMETER.sub(rf"${ALL}.\1", statement)
 
 
 async def rows_of(result: AsyncResult) -> list[Row]:

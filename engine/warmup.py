@@ -21,7 +21,9 @@ from engine.readiness import Check
 # What answers people who wait: recall and context, what is said, «Forget This» and its undo.
 HOT = (
     "keys/find_key",
+    "tokens/find_token",
     "personas/get_persona",
+    "policy/read_layers",
     "recall/read_card",
     "recall/find",
     "context/read_scene",
@@ -30,18 +32,22 @@ HOT = (
     "hydrate/list_recent",
     "conversations/get_conversation",
     "conversations/append_messages",
+    "conversations/bind_speakers",
     "conversations/list_messages",
     "flags/find_message",
+    "flags/list_run",
+    "flags/read_selection",
     "flags/flag_messages",
     "flags/undo_flags",
+    "facts/settle_facts",
     "events/list_events",
     "memories/add_memory",
+    "memories/get_memory",
 )
 LIMIT = 60.0  # seconds one statement may take to be planned on a busy machine
 CONNECTIONS = 4  # opened before anybody asks
 PARAMETER = re.compile(r"^// \$(\w+)\s+(.+)$", re.MULTILINE)
-# Neo4j plans anew for parameters of another type, and of another size: short ids, and made ones.
-IDS = ("warm", "warming-up-0123456789abcdef012345")
+ID = "warming-up"  # that nothing has
 
 log = structlog.get_logger("warmup")
 
@@ -73,8 +79,7 @@ async def warm_up(
     patient = graph.with_limit(LIMIT)
     for name in statements:
         try:
-            for id_ in IDS:
-                await plan(patient, name, sample_parameters(name, id_, embedder.dimensions))
+            await plan(patient, name, sample_parameters(name, embedder.dimensions))
         except Exception as error:  # a mistake in one is told by the request that meets it
             warmth.failed.append(name)
             log.warning("not_planned", statement=name, why=type(error).__name__)
@@ -98,20 +103,20 @@ async def plan(graph: Graph, name: str, parameters: Mapping[str, Any]) -> None:
     await graph.rehearse(run)
 
 
-def sample_parameters(name: str, id_: str, dimensions: int) -> dict[str, Any]:
+def sample_parameters(name: str, dimensions: int) -> dict[str, Any]:
     """Parameters of the types that a statement's header names, with ids that nothing has."""
     listed = PARAMETER.findall(cypher.statement(name))
-    return {parameter: sample(kind, id_, dimensions) for parameter, kind in listed}
+    return {parameter: sample(kind, dimensions) for parameter, kind in listed}
 
 
-def sample(kind: str, id_: str, dimensions: int) -> Any:
+def sample(kind: str, dimensions: int) -> Any:
     """A value of the type that a header tells in words."""
     if kind.startswith("list of maps"):
         return [{}]
     if kind.startswith("list"):
-        return [id_]
+        return [ID]
     samples: dict[str, Any] = {
-        "string": id_,
+        "string": ID,
         "integer": 1,
         "float": 0.5,
         "boolean": False,

@@ -38,8 +38,6 @@ dbms.usage_report.enabled=false
 db.logs.query.enabled=OFF
 dbms.security.auth_minimum_password_length=8
 dbms.cypher.min_replan_interval={replan_seconds}s
-# A plan serves ids and lists of every length, rather than being made again for each size.
-internal.cypher.use_parameter_size=false
 """
 
 FLAGS = [

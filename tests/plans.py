@@ -15,7 +15,7 @@ from engine.graph import Graph, Row
 
 async def explained(graph: Graph, name: str) -> ResultSummary:
     async with graph._driver.session(database=graph._database) as session:
-        result = await session.run(f"EXPLAIN {cypher.statement(name)}")
+        result = await session.run(door.as_sent(f"EXPLAIN {cypher.statement(name)}"))
         return await result.consume()
 
 
@@ -65,7 +65,7 @@ def profiling() -> Iterator[Costs]:
         text = statement(name)
         if name.startswith(("setup/", "embedding/", "migrations/")):
             return text
-        name_of[f"PROFILE {text}"] = name
+        name_of[door.as_sent(f"PROFILE {text}")] = name
         return f"PROFILE {text}"
 
     async def counting(result: AsyncResult) -> list[Row]:

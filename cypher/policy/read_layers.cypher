@@ -1,6 +1,6 @@
 // What the deployment, tenants and some of their personas change of the policy.
 //
-// $personas  list of {tenant_id, persona_id}
+// $personas  list of maps {tenant_id, persona_id}
 //
 // Returns tenant_id, persona_id; deployment, tenant, persona: JSON or null. A persona that is not there is left out.
 CYPHER 25

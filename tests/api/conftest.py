@@ -40,10 +40,10 @@ async def living(made: Door) -> AsyncIterator[Door]:
     living = asyncio.create_task(live())
     await opened.wait()
     async with a_client(made) as client:  # nobody is served before a process says that it is ready
-        for _ in range(600):
+        for _ in range(200):
             if (await client.get("/api/ready")).json()["checks"]["warm"]["ok"]:
                 break
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.3)
     yield made
     done.set()
     await living

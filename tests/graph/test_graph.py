@@ -16,6 +16,7 @@ from engine.graph import (
     answer_within,
     as_datetime,
     as_native,
+    as_sent,
     causal_chain,
     from_datetime,
     read_time,
@@ -293,3 +294,14 @@ def test_times_are_read_and_written_as_the_driver_would(at: datetime, zone: tzin
     read = as_datetime(*ours.fields)
     assert read == as_native(read_time(*ours.fields))
     assert read.tzinfo is (UTC if zone else None)
+
+
+async def test_neo4j_sees_one_map_and_statements_see_their_parameters(
+    graph: Graph, statements: Statements
+) -> None:
+    statements(kinds="RETURN $value AS value, $more.part AS part, [it IN $many | it] AS many")
+    assert as_sent("RETURN $value, $more.part") == "RETURN $given.value, $given.more.part"
+
+    for value in (None, "a", "a" * 500, 1, [1, 2], {"part": 3}):
+        (row,) = await graph.read("kinds", value=value, more={"part": value}, many=[value])
+        assert row == {"value": value, "part": value, "many": [value]}
