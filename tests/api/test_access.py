@@ -281,7 +281,7 @@ async def ask(
     if operation != STREAM:
         return await request
     try:
-        return await asyncio.wait_for(request, 5)
+        return await asyncio.wait_for(request, 2)
     except TimeoutError:
         return httpx.Response(200, text="")  # it goes on and on, as it should
 
