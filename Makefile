@@ -5,6 +5,8 @@ MODELS_BIN := .venv-models/bin
 # Each has a Neo4j and a Redis of its own, so more than four want more memory than a desk has. Of
 # two cores a third makes use while the others wait for processes that start.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(3, min(4, os.cpu_count() or 2)))')
+# Where bytecode is not written every process compiles all it imports: a second and more per start.
+export PYTHONDONTWRITEBYTECODE :=
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help

@@ -62,7 +62,8 @@ def install(venv: Path, name: str, requirements: Path) -> int:
         print("  apt-get install python3-venv")
         return 1
     python = str(venv / "bin" / "python")
-    uv = [str(venv / "bin" / "uv"), "pip", "install", "--python", python]
+    # Compiled once here, or the API, the worker and beat would each compile all they import.
+    uv = [str(venv / "bin" / "uv"), "pip", "install", "--compile-bytecode", "--python", python]
     failed = (
         run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", UV)
         or run(*uv, "--require-hashes", "-r", str(requirements))
