@@ -7,9 +7,7 @@ used that run already: for tests of the report, not of the figures. What is meas
 import argparse
 import asyncio
 import os
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,14 +16,15 @@ from typing import Any
 from pydantic import SecretStr
 from rich.console import Console
 
-from engine.graph import Graph, set_first_password
+from engine.graph import Graph
 from engine.settings import Settings
 from ops.demo import prepare_demo
-from ops.local_neo4j import Neo4jPlace, command, find_redis
+from ops.local_neo4j import Neo4jPlace
 from ops.ports import free_port
+from ops.servers import own_neo4j, own_redis
 from ops.stack import Home, Stack, stack_of
 
-START_SECONDS = 120
+PASSWORD = "only-for-benchmarks"  # noqa: S105
 
 
 def servers() -> Settings:
@@ -62,20 +61,9 @@ def private_neo4j(folder: Path) -> Iterator[Settings]:
     place = Neo4jPlace(
         folder, free_port(), free_port(), settings.neo4j_heap, settings.neo4j_page_cache
     )
-    line, password = command(settings.home, place), "only-for-benchmarks"
-    with (folder / "output.log").open("wb") as output:
-        server = subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        deadline = time.monotonic() + START_SECONDS
-        while not set_first_password(place.uri, settings.neo4j_user, password):
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError((folder / "output.log").read_text(errors="replace"))
-            time.sleep(0.1)
-        own = {"neo4j_uri": place.uri, "neo4j_password": SecretStr(password)}
+    with own_neo4j(settings.home, place, PASSWORD) as uri:
+        own = {"neo4j_uri": uri, "neo4j_password": SecretStr(PASSWORD)}
         yield settings.model_copy(update=own)
-    finally:
-        server.terminate()
-        server.wait()
 
 
 @contextmanager
@@ -84,14 +72,8 @@ def private_redis(folder: Path) -> Iterator[str]:
     if given := servers().redis_url:
         yield given
         return
-    port = free_port()
-    line = [find_redis(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
-    server = subprocess.Popen([*line, "--save", ""], stdout=subprocess.DEVNULL)
-    try:
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        server.terminate()
-        server.wait()
+    with own_redis(folder) as url:
+        yield url
 
 
 async def bare(graph: Graph, statement: str, **parameters: Any) -> list[dict[str, Any]]:

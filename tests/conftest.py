@@ -21,13 +21,13 @@ from engine.migrations import migrate
 from engine.models import new_id
 from engine.settings import Settings
 from engine.tenants import add_tenant
+from ops.servers import own_redis
 from tests.lives import DIMENSIONS, Life, word_embedder
 from tests.servers import (
     INSTALLED,
     Neo4jServer,
     docker_answers,
     local_neo4j,
-    local_redis,
     neo4j_in_docker,
     redis_in_docker,
 )
@@ -78,7 +78,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with redis_in_docker() as url:
             yield url
     else:
-        with local_redis(tmp_path_factory.mktemp("redis")) as url:
+        with own_redis(tmp_path_factory.mktemp("redis")) as url:
             yield url
 
 

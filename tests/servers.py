@@ -6,23 +6,21 @@ Each has its own folder and its own ports, so that test runs can go side by side
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import docker
 import httpx
-import psutil
 import redis
 from docker.errors import DockerException
 
-from engine.graph import set_first_password
 from engine.models import new_id
 from engine.settings import Settings
-from ops.local_neo4j import Neo4jPlace, command, find_redis
+from ops.local_neo4j import Neo4jPlace
 from ops.ports import free_port
+from ops.servers import Process, end, own_neo4j, wait_until
 
 PROJECT = Path(__file__).resolve().parent.parent
 INSTALLED = PROJECT / ".pentimento"  # what `pentimento install` fetched
@@ -57,12 +55,8 @@ def neo4j_in_docker() -> Iterator[Neo4jServer]:
 @contextmanager
 def local_neo4j(folder: Path) -> Iterator[Neo4jServer]:
     """A Neo4j with a database of its own in `folder`."""
-    place = neo4j_place(folder)
-    process = start_neo4j(place)
-    try:
-        yield Neo4jServer(place.uri, "neo4j", PASSWORD)
-    finally:
-        end(process)
+    with own_neo4j(INSTALLED, neo4j_place(folder), PASSWORD) as uri:
+        yield Neo4jServer(uri, "neo4j", PASSWORD)
 
 
 def neo4j_place(folder: Path) -> Neo4jPlace:
@@ -71,22 +65,6 @@ def neo4j_place(folder: Path) -> Neo4jPlace:
     return Neo4jPlace(
         folder, free_port(), free_port(), heap="512m", page_cache="128m", replan_seconds=36_000
     )
-
-
-def start_neo4j(place: Neo4jPlace, seconds: float = 300) -> "subprocess.Popen[bytes]":
-    """Start Neo4j on what is in its folder, and wait for it. Its log is told when it fails."""
-    line = command(INSTALLED, place)
-    output = place.folder / "output.log"  # Neo4j's own log goes beside; a failed start is here
-    with output.open("wb") as opened:
-        process = subprocess.Popen(line, stdout=opened, stderr=subprocess.STDOUT)
-    try:
-        wait_until(
-            lambda: set_first_password(place.uri, "neo4j", PASSWORD), process, output, seconds
-        )
-    except BaseException:
-        end(process)
-        raise
-    return process
 
 
 @contextmanager
@@ -99,28 +77,7 @@ def redis_in_docker() -> Iterator[str]:
 
 
 @contextmanager
-def local_redis(folder: Path) -> Iterator[str]:
-    folder.mkdir(parents=True, exist_ok=True)
-    port = free_port()
-    line = [find_redis(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
-    with (folder / "redis.log").open("wb") as opened:
-        process = subprocess.Popen([*line, "--save", ""], stdout=opened, stderr=subprocess.STDOUT)
-    try:
-        wait_until(lambda: redis_answers(port), process, folder / "redis.log")
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        end(process)
-
-
-def redis_answers(port: int) -> bool:
-    try:
-        return bool(redis.Redis(port=port).ping())
-    except redis.ConnectionError:
-        return False
-
-
-@contextmanager
-def running(line: list[str], settings: Settings, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+def running(line: list[str], settings: Settings, log: Path) -> Iterator[Process]:
     """One of our own processes, with these settings as its environment."""
     with log.open("wb") as opened:
         process = subprocess.Popen(
@@ -149,7 +106,7 @@ def local_api(settings: Settings, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def local_worker(settings: Settings, folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
+def local_worker(settings: Settings, folder: Path) -> Iterator[Process]:
     """A worker as people run it. Yields its process, once it has said that it is there."""
     log = folder / "worker.log"
     line = [sys.executable, "-m", "celery", "-A", "tasks.app", "worker", "--concurrency=1"]
@@ -167,36 +124,9 @@ def answers(url: str) -> bool:
         return False
 
 
-def wait_until(
-    true: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path, seconds: float = 180
-) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(f"{process.args!r} failed:\n{log.read_text(errors='replace')}")
-        time.sleep(0.1)
-
-
 def as_environment(settings: Settings) -> dict[str, str]:
     values = settings.model_dump(mode="python")
     plain = {
         k: v.get_secret_value() if hasattr(v, "get_secret_value") else v for k, v in values.items()
     }
     return {f"PENTIMENTO_{k.upper()}": str(v) for k, v in plain.items() if v is not None}
-
-
-def end(process: "subprocess.Popen[bytes]") -> None:
-    """Stop a process we started, with its children."""
-    try:
-        family = [*psutil.Process(process.pid).children(recursive=True)]
-    except psutil.NoSuchProcess:
-        family = []
-    process.terminate()
-    try:
-        process.wait(30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    for child in family:
-        if child.is_running():
-            child.kill()

@@ -18,8 +18,9 @@ from engine.keys import issue_key
 from engine.models import Role, new_id
 from engine.settings import Settings
 from engine.tenants import add_tenant
+from ops.servers import wait_until
 from tests.conftest import clear
-from tests.servers import answers, local_api, local_worker, wait_until
+from tests.servers import answers, local_api, local_worker
 
 NOT_ASKED = [
     # A cursor or a time zone can be well formed and still not exist.

@@ -17,8 +17,9 @@ from engine.clock import MovableClock
 from engine.models import Role
 from engine.settings import Settings
 from ops.ports import free_port
+from ops.servers import wait_until
 from tests.api.conftest import NewCaller, a_client
-from tests.servers import answers, running, wait_until
+from tests.servers import answers, running
 
 
 async def test_alive_needs_no_key(stranger: httpx.AsyncClient) -> None:

@@ -29,17 +29,9 @@ from engine.night.ledger import Run
 from engine.settings import Settings
 from engine.tenants import add_tenant
 from ops.ports import free_port
+from ops.servers import end, start_neo4j, wait_until
 from tests.lives import RULES, Life, word_embedder
-from tests.servers import (
-    PASSWORD,
-    answers,
-    end,
-    local_api,
-    neo4j_place,
-    running,
-    start_neo4j,
-    wait_until,
-)
+from tests.servers import INSTALLED, PASSWORD, answers, local_api, neo4j_place, running
 
 SECONDS = float(os.environ.get("LOAD_SECONDS", "5"))
 CLIENTS = int(os.environ.get("LOAD_CLIENTS", "8"))
@@ -302,7 +294,7 @@ async def test_a_range_is_flagged_whole_or_not_at_all_when_neo4j_is_killed(
 ) -> None:
     """A Neo4j of its own, killed at any moment of the flagging, the commit among them."""
     place = neo4j_place(tmp_path / "neo4j")
-    neo4j = start_neo4j(place)
+    neo4j = start_neo4j(INSTALLED, place, PASSWORD)
     own = settings.model_copy(
         update={"neo4j_uri": place.uri, "neo4j_password": SecretStr(PASSWORD)}
     )
@@ -326,7 +318,7 @@ async def test_a_range_is_flagged_whole_or_not_at_all_when_neo4j_is_killed(
                     neo4j.kill()
                     answered += asked.done()
                     neo4j.wait()
-                    neo4j = await asyncio.to_thread(start_neo4j, place)
+                    neo4j = await asyncio.to_thread(start_neo4j, INSTALLED, place, PASSWORD)
                     answer = await asked  # by now the API has given up, or tried again
                     whole = await whole_or_nothing(life, said)
                     assert answer.status_code == 503 or whole, answer.text

@@ -14,8 +14,9 @@ from engine.index_repair import mend_indexes
 from engine.migrations import migrate
 from engine.settings import Settings
 from ops.doctor import put_vector_indexes_aside, store_finding
+from ops.servers import Process, end, start_neo4j
 from ops.stack import Home
-from tests.servers import INSTALLED, PASSWORD, end, neo4j_place, start_neo4j
+from tests.servers import INSTALLED, PASSWORD, neo4j_place
 
 MEMORY = {
     "tenant_id": "t",
@@ -58,7 +59,10 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
         ):
             return session.run(statement, parameters).values()
 
-    process = start_neo4j(place)
+    def started() -> Process:
+        return start_neo4j(INSTALLED, place, PASSWORD)
+
+    process = started()
     try:
         graph = Graph.open(settings).with_limit(120)
         await migrate(graph)
@@ -66,19 +70,19 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
         await graph.close()
         keep("good", "fact")
         end(process)
-        process = start_neo4j(place)  # the index is on disk and online now, as in a store in use
+        process = started()  # the index is on disk and online now, as in a store in use
 
         with pytest.raises(Neo4jError):
             keep("bad", "k" * 40_000)
         assert not seen().is_open
         panicked = store_finding(seen(), is_local=True)
         end(process)
-        process = start_neo4j(place)
+        process = started()
         assert not seen().is_open  # it replays its log, and meets the value again
         end(process)
 
         moved = put_vector_indexes_aside(home, "neo4j")
-        process = start_neo4j(place)
+        process = started()
         failed = store_finding(seen(), is_local=True)
         graph = Graph.open(settings).with_limit(120)
         mended = await mend_indexes(graph)

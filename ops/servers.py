@@ -1,0 +1,94 @@
+"""A Neo4j or a Redis of one's own for as long as it is needed: tests and benchmarks.
+
+Each has its own folder and its own ports, so that several can run side by side.
+"""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import redis
+
+from engine.graph import set_first_password
+from ops.local_neo4j import Neo4jPlace, command, find_redis
+from ops.ports import free_port
+
+Process = subprocess.Popen[bytes]
+
+
+@contextmanager
+def own_neo4j(home: Path, place: Neo4jPlace, password: str) -> Iterator[str]:
+    """A Neo4j, from the jars in `home`, on what is in its folder. Yields its address."""
+    process = start_neo4j(home, place, password)
+    try:
+        yield place.uri
+    finally:
+        end(process)
+
+
+def start_neo4j(home: Path, place: Neo4jPlace, password: str, seconds: float = 300) -> Process:
+    """Start a Neo4j and wait until its password is set. Its log is told when it fails."""
+    line = command(home, place)
+    output = place.folder / "output.log"  # Neo4j's own log goes beside; a failed start is here
+    with output.open("wb") as opened:
+        process = subprocess.Popen(line, stdout=opened, stderr=subprocess.STDOUT)  # noqa: S603
+    try:
+        wait_until(
+            lambda: set_first_password(place.uri, "neo4j", password), process, output, seconds
+        )
+    except BaseException:
+        end(process)
+        raise
+    return process
+
+
+@contextmanager
+def own_redis(folder: Path) -> Iterator[str]:
+    """A Redis that keeps nothing. Yields its address."""
+    port = free_port()
+    log = folder / "redis.log"
+    line = [find_redis(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    with log.open("wb") as opened:
+        process = subprocess.Popen(  # noqa: S603
+            [*line, "--save", ""], stdout=opened, stderr=subprocess.STDOUT
+        )
+    try:
+        wait_until(lambda: redis_answers(port), process, log)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        end(process)
+
+
+def redis_answers(port: int) -> bool:
+    try:
+        return bool(redis.Redis(port=port).ping())
+    except redis.ConnectionError:
+        return False
+
+
+def wait_until(true: Callable[[], bool], process: Process, log: Path, seconds: float = 180) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"{process.args!r} failed:\n{log.read_text(errors='replace')}")
+        time.sleep(0.1)
+
+
+def end(process: Process) -> None:
+    """Stop a process we started, with its children."""
+    try:
+        family = [*psutil.Process(process.pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        family = []
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for child in family:
+        if child.is_running():
+            child.kill()
