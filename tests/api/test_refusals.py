@@ -23,6 +23,7 @@ from engine.settings import Settings
 from engine.tenants import add_tenant
 from tests.api.conftest import NewCaller, a_client
 from tests.api.dumps import dump
+from tests.api.test_bounds import cursor_of
 from tests.api.test_tenancy import SAID, a_full_tenant
 from tests.conftest import clear
 
@@ -56,6 +57,21 @@ CONFLICTS: dict[str, tuple[dict[str, str], Any]] = {
 }
 # Refusals that a route's document names and that no request here brings about, and why.
 UNREACHED: dict[tuple[str, str], str] = {}
+# What cursors may say that no listing has given out.
+MADE_UP = [
+    "1" + "0" * 370,
+    f'[1{"0" * 370}, "x"]',
+    '[1e999, "x"]',
+    '[true, "x"]',
+    "[" * 300,
+    "9" * 30,
+    "٣",
+    "-1",
+    "9999-12-31T23:59:59-23:59|x",
+    "0001-01-01T00:00:00+23:59|x",
+    "2026-01-01T00:00:00|x",
+    "\0",
+]
 
 
 @dataclass(frozen=True)
@@ -216,6 +232,24 @@ async def test_a_bad_request_changes_nothing(house: House, writes: list[Operatio
         return answers
 
     await refuse_each(house, writes, "400", tries)
+
+
+async def test_a_cursor_that_no_listing_gave_is_never_a_500(house: House, app: Door) -> None:
+    listings = []
+    for path, item in app.openapi_schema.to_schema()["paths"].items():
+        named = {parameter["name"] for parameter in item.get("get", {}).get("parameters", [])}
+        if "cursor" in named:
+            listings.append(re.sub(r"\{(\w+)\}", lambda found: house.ids[found[1]], path))
+    assert len(listings) > 12
+    assert f"/api/runs/{house.ids['run_id']}/changes" in listings
+
+    for made_up in MADE_UP:
+        cursor = cursor_of(made_up)
+        answers = [await house.admin.get(path, params={"cursor": cursor}) for path in listings]
+        asked = {"query": "Where?", "cursor": cursor}
+        answers.append(await house.admin.post("/api/personas/ada/recall", json=asked))
+        for answer in answers:
+            assert answer.status_code in (200, 400), (answer.request.url, made_up, answer.text)
 
 
 @pytest.mark.spec("SEC-05")
