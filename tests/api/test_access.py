@@ -5,7 +5,7 @@ What is allowed stands in docs/access.md and nowhere else: a route without a row
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -43,6 +43,8 @@ CALLERS = {
     "narrowed to another instance": "outsider",
     "runtime for nobody's member": "for an outsider",
 }
+SKYLIGHT = "The skylight of the attic leaks."
+ITEMS = ("memories", "candidates")
 STRANGERS = ("no key", "revoked key", "expired token", "token of a revoked key", "key of nobody")
 
 
@@ -149,7 +151,8 @@ async def key_of(graph: Graph, tenant_id: str, role: Role, **fields: Any) -> Any
 
 
 async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
-    """sam said and flagged something in the studio, lee is there too, mia is in the attic."""
+    """sam said and flagged something in the studio, where lee is too. mia is in the attic, where
+    sam has told the same persona something else."""
     await add_tenant(graph, tenant_id, name="Access", now=datetime.now(UTC))
     admin = a_client(app, (await key_of(graph, tenant_id, Role.ADMIN)).api_key)
 
@@ -180,6 +183,7 @@ async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
         await made(f"/api/personas/{ada}/memories", {**item, "text": text, "memory_id": memory_id})
     candidate = {**item, "text": "Sam likes trams.", "candidate_id": f"fact-{mark}"}
     await made(f"/api/personas/{ada}/candidates", candidate)
+    await talk_in_the_attic(made, f"attic-{mark}", ada, mark)
     ends = {"first_message_id": said, "last_message_id": said}
     flagged = await made(f"/api/conversations/{monday}/forget-range", ends, **{"X-User-Id": "sam"})
     night = await run_night(
@@ -203,6 +207,28 @@ async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
         "run_id": night.id,
     }
     return World(tenant_id, admin, ids)
+
+
+async def talk_in_the_attic(
+    made: Callable[..., Awaitable[Any]], attic: str, persona_id: str, mark: str
+) -> None:
+    """What keeps outsiders from the studio's things is then not that they share no persona."""
+    loft, told = f"loft-{mark}", f"told-{mark}"
+    await made(
+        "/api/conversations", {"id": loft, "instance_id": attic, "persona_ids": [persona_id]}
+    )
+    message = {
+        "message_id": told,
+        "persona_id": persona_id,
+        "role": "user",
+        "user_id": "sam",
+        "content": "The skylight leaks.",
+        "timestamp": "2026-05-02T12:00:00Z",
+    }
+    await made(f"/api/conversations/{loft}/messages", {"messages": [message]})
+    item = {"memory_type": "semantic", "source_message_ids": [told], "text": SKYLIGHT}
+    await made(f"/api/personas/{persona_id}/memories", {**item, "memory_id": f"leak-{mark}"})
+    await made(f"/api/personas/{persona_id}/candidates", {**item, "candidate_id": f"drip-{mark}"})
 
 
 async def with_callers(app: Door, graph: Graph, world: World) -> World:
@@ -302,8 +328,10 @@ async def test_each_caller_may_do_what_the_table_says(
     ours, theirs = worlds
     client, column = ours.callers[name], CALLERS[name]
     absent = {id_: f"absent-{id_.replace('_', '-')}" for id_ in ours.ids}
+    of_studio = {value for id_, value in ours.ids.items() if id_ != "persona_id"}
     seen: dict[str, str] = {}
     wanted: dict[str, str] = {}
+    shown: dict[str, bool] = {}
 
     for (method, path), operation in operations(app).items():
         route, cell = f"{method} {path}", ALLOWED[method, path][column]
@@ -316,8 +344,9 @@ async def test_each_caller_may_do_what_the_table_says(
             good = answer.status_code < 500 and answer.status_code not in (401, 403, 404)
             seen[route] = "yes" if good else answer.text
         elif cell == "none":
-            hidden = not any(value in answer.text for value in ours.ids.values())
+            hidden = not any(value in answer.text for value in of_studio)
             seen[route] = "none" if answer.status_code == 200 and hidden else answer.text
+            shown[route] = SKYLIGHT in answer.text
         else:
             seen[route] = str(answer.status_code)
         nowhere = await ask(client, method, path, operation, absent)
@@ -331,6 +360,32 @@ async def test_each_caller_may_do_what_the_table_says(
 
     await before("set_identity_provider", ours)
     assert seen == wanted
+    if shown:  # and what is of the caller's own instance is not hidden with the rest
+        is_in_attic = "another instance" in name
+        assert {route for route, whether in shown.items() if whether} == (
+            {"GET /api/items", *(f"GET /api/personas/{{persona_id}}/{it}" for it in ITEMS)}
+            if is_in_attic
+            else set()
+        )
+
+
+@pytest.mark.spec("SEC-01")
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [
+        ("member of another instance", 2),
+        ("narrowed to another instance", 2),
+        ("person in no instance", 0),
+        ("runtime for nobody's member", 0),
+    ],
+)
+async def test_what_a_caller_may_not_see_is_not_counted_either(
+    worlds: tuple[World, World], name: str, counted: int
+) -> None:
+    counts = (await worlds[0].callers[name].get("/api/items/counts")).json()
+
+    assert not counts.pop("more")
+    assert sum(counts.values()) == counted, counts
 
 
 @pytest.mark.spec("SEC-01")
