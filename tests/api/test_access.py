@@ -176,7 +176,12 @@ async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
         "content": "I moved to Lisbon.",
         "timestamp": "2026-05-02T12:00:00Z",
     }
-    await made(f"/api/conversations/{monday}/messages", {"messages": [message]})
+    quiet = {**message, "message_id": f"quiet-{mark}", "content": "The kettle is on."}
+    await made(f"/api/conversations/{monday}/messages", {"messages": [message, quiet]})
+    untouched = {"memory_type": "semantic", "source_message_ids": [quiet["message_id"]]}
+    for kind, id_ in (("memories", "memory_id"), ("candidates", "candidate_id")):
+        body = {**untouched, "text": quiet["content"], id_: f"quiet-{id_}-{mark}"}
+        await made(f"/api/personas/{ada}/{kind}", body)
     item = {"memory_type": "semantic", "source_message_ids": [said]}
     for memory_id in (f"kept-{mark}", f"other-{mark}"):
         text = f"Sam lives in {memory_id}."
@@ -204,6 +209,10 @@ async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
         "candidate_id": f"fact-{mark}",
         "memory_id": f"kept-{mark}",
         "other_memory_id": f"other-{mark}",
+        # Never named in a path: no call of an earlier caller has taken it away.
+        "quiet_message_id": f"quiet-{mark}",
+        "quiet_memory_id": f"quiet-memory_id-{mark}",
+        "quiet_candidate_id": f"quiet-candidate_id-{mark}",
         "run_id": night.id,
     }
     return World(tenant_id, admin, ids)
@@ -386,6 +395,24 @@ async def test_what_a_caller_may_not_see_is_not_counted_either(
 
     assert not counts.pop("more")
     assert sum(counts.values()) == counted, counts
+
+
+@pytest.mark.spec("SEC-01")
+@pytest.mark.parametrize("kind", ["memories", "candidates"])
+async def test_what_an_outsider_did_not_hear_is_no_source_of_theirs(
+    worlds: tuple[World, World], kind: str
+) -> None:
+    ours, _ = worlds
+    outsider = ours.callers["runtime for nobody's member"]
+    path = f"/api/personas/{ours.ids['persona_id']}/{kind}"
+    item = {"memory_type": "semantic", "text": "The kettle is on."}
+
+    hidden = ours.ids["quiet_message_id"]
+    refused = await outsider.post(path, json={**item, "source_message_ids": [hidden]})
+    absent = await outsider.post(path, json={**item, "source_message_ids": ["absent"]})
+
+    assert refused.status_code == 404
+    assert told(refused, {"": hidden}) == told(absent, {"": "absent"})
 
 
 @pytest.mark.spec("SEC-01")
