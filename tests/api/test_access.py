@@ -22,6 +22,7 @@ from engine.nights import run_night
 from engine.tenants import add_tenant
 from engine.tokens import issue_token
 from tests.api.conftest import a_client, a_token
+from tests.api.dumps import dump
 from tests.api.test_identity import EC, ISSUER, pem, signed
 from tests.conftest import clear
 
@@ -151,8 +152,8 @@ async def key_of(graph: Graph, tenant_id: str, role: Role, **fields: Any) -> Any
 
 
 async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
-    """sam said and flagged something in the studio, where lee is too. mia is in the attic, where
-    sam has told the same persona something else."""
+    """sam said and flagged something in the studio, where lee is too. mia is in the attic, and
+    has told the same persona something else there."""
     await add_tenant(graph, tenant_id, name="Access", now=datetime.now(UTC))
     admin = a_client(app, (await key_of(graph, tenant_id, Role.ADMIN)).api_key)
 
@@ -230,7 +231,7 @@ async def talk_in_the_attic(
         "message_id": told,
         "persona_id": persona_id,
         "role": "user",
-        "user_id": "sam",
+        "user_id": "mia",
         "content": "The skylight leaks.",
         "timestamp": "2026-05-02T12:00:00Z",
     }
@@ -413,6 +414,82 @@ async def test_what_an_outsider_did_not_hear_is_no_source_of_theirs(
 
     assert refused.status_code == 404
     assert told(refused, {"": hidden}) == told(absent, {"": "absent"})
+
+
+CHANGES = [
+    ("POST", "/api/memories/{quiet_memory_id}/archive", None),
+    ("POST", "/api/memories/{quiet_memory_id}/unarchive", None),
+    ("POST", "/api/memories/{quiet_memory_id}/minimize", {}),
+    ("POST", "/api/memories/{quiet_memory_id}/restore", None),
+    ("PATCH", "/api/memories/{quiet_memory_id}", {"pinned": True}),
+    ("POST", "/api/memories/{quiet_memory_id}/links", {"to_id": "{memory_id}"}),
+    ("PATCH", "/api/candidates/{quiet_candidate_id}", {"text": "The kettle is off."}),
+    ("DELETE", "/api/candidates/{quiet_candidate_id}", None),
+    ("POST", "/api/candidates/{quiet_candidate_id}/restore", None),
+]
+
+
+@pytest.mark.spec("SEC-01")
+@pytest.mark.parametrize(("method", "path", "body"), CHANGES)
+async def test_a_key_that_acts_for_a_member_changes_only_what_that_member_may(
+    worlds: tuple[World, World], graph: Graph, method: str, path: str, body: dict[str, str] | None
+) -> None:
+    """lee sees what sam has said, and may not change it, by whichever key."""
+    ours, _ = worlds
+    runtime = ours.callers["runtime"]
+    sent = body and {
+        name: value.format(**ours.ids) if isinstance(value, str) else value
+        for name, value in body.items()
+    }
+    before = await dump(graph, ours.tenant_id)
+
+    refused = await runtime.request(
+        method, path.format(**ours.ids), json=sent, headers={"X-User-Id": "lee"}
+    )
+
+    assert refused.status_code == 404, refused.text
+    assert await dump(graph, ours.tenant_id) == before
+
+
+@pytest.mark.spec("SEC-01")
+async def test_what_is_used_together_is_what_its_caller_may_see(
+    worlds: tuple[World, World], graph: Graph
+) -> None:
+    ours, _ = worlds
+    outsider = ours.callers["runtime for nobody's member"]
+    path = f"/api/personas/{ours.ids['persona_id']}/coactivate"
+    pair = [ours.ids["quiet_memory_id"], ours.ids["other_memory_id"]]
+    before = await dump(graph, ours.tenant_id)
+
+    refused = await outsider.post(path, json={"memory_ids": pair})
+
+    assert refused.status_code == 404, refused.text
+    assert await dump(graph, ours.tenant_id) == before
+
+
+@pytest.mark.spec("SEC-01")
+async def test_a_link_shows_nothing_of_an_instance_its_caller_is_not_in(
+    worlds: tuple[World, World],
+) -> None:
+    ours, _ = worlds
+    leak, quiet = "leak-ours", ours.ids["quiet_memory_id"]
+    linked = await ours.admin.post(f"/api/memories/{leak}/links", json={"to_id": quiet})
+    assert linked.status_code < 300, linked.text
+
+    answers = [
+        await ours.callers[name].get(f"/api/memories/{leak}/links")
+        for name in ("member of another instance", "narrowed to another instance", "author")
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert [quiet in answer.text for answer in answers] == [False, False, True]
+    for_mia = {"X-User-Id": "mia"}
+    runtime = ours.callers["runtime"]
+    hers = await runtime.patch(f"/api/memories/{leak}", json={"pinned": True}, headers=for_mia)
+    to_hidden = await runtime.post(
+        f"/api/memories/{leak}/links", json={"to_id": quiet}, headers=for_mia
+    )
+    assert [hers.status_code, to_hidden.status_code] == [200, 404]
 
 
 @pytest.mark.spec("SEC-01")
