@@ -19,7 +19,7 @@ from engine.errors import (
     RangeNotFound,
     UndoWindowOver,
 )
-from engine.graph import Graph, Row, Write
+from engine.graph import Graph, Row
 from engine.models import (
     Acknowledgment,
     Caller,
@@ -160,8 +160,7 @@ async def flag(
     act: Row,
     rules: FlagRules,
 ) -> Flagged:
-    done = await flag_and_settle(
-        graph,
+    (done,) = await graph.write(
         "flags/flag_messages",
         tenant_id=caller.tenant_id,
         conversation_id=selection["conversation_id"],
@@ -200,20 +199,6 @@ def flag_figures(policy: Policy, now: datetime) -> Row:
         "factor_of": list(others),
         "factors": list(others.values()),
     }
-
-
-async def flag_and_settle(graph: Graph, name: str, *, tenant_id: str, **parameters: Any) -> Row:
-    """Set or take back flags, and let facts hold by what stands then, as one transaction."""
-
-    async def work(write: Write) -> Row:
-        (done,) = await write(name, tenant_id=tenant_id, **parameters)
-        if done.get("late"):
-            raise UndoWindowOver
-        if done["memory_ids"]:
-            await write("facts/settle_facts", tenant_id=tenant_id, memory_ids=done["memory_ids"])
-        return done
-
-    return await graph.write_with(work, name=name)
 
 
 async def undo_message(
@@ -272,8 +257,7 @@ async def undo(
     """
     at_once = source is ReversalSource.UNDO_TOAST
     act = {"id": new_id(), "by": caller.acts_as, "at": now, "source": source.value}
-    done = await flag_and_settle(
-        graph,
+    (done,) = await graph.write(
         "flags/undo_flags",
         tenant_id=caller.tenant_id,
         conversation_id=where["conversation_id"],
@@ -283,6 +267,8 @@ async def undo(
         act=act,
         flagged_after=now - rules.undo_window if at_once else EARLIEST,
     )
+    if done["late"]:
+        raise UndoWindowOver
     changed = [
         row["message_id"] for row in done["records"] if row["flag"].get("reversed_in") == act["id"]
     ]

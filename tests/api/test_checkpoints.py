@@ -333,15 +333,3 @@ async def test_no_statement_looks_at_more_than_it_asks_for(life: Life, name: str
 
     assert plan
     assert not [it for it, _ in parts(plan) if "LabelScan" in it or "AllNodes" in it]
-
-
-def test_flags_sum_up_as_checkpoints_do() -> None:
-    """It is written out in three statements, so that a flag stays one round trip."""
-    texts = []
-    for name in ("checkpoints/refresh_summaries", "flags/flag_messages", "flags/undo_flags"):
-        statement = cypher.statement(name).replace("$act.at", "$now")
-        start = statement.index("WITH DISTINCT checkpoint\n")
-        end = statement.index("checkpoint.muted = muted", start)
-        texts.append([line.strip() for line in statement[start:end].splitlines()])
-
-    assert texts[0] == texts[1] == texts[2]

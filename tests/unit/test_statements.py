@@ -44,6 +44,37 @@ def test_what_a_statement_returns_is_told_in_its_header(file: Path) -> None:
     assert returns == ("\n// Returns " in file.read_text())
 
 
+COPIES = [
+    (name, found[2], found[1])
+    for name in NAMES
+    for found in re.finditer(
+        r"^CALL [^\n]*\n  // As in (\S+):[^\n]*\n(.*?)^}", cypher.statement(name), re.M | re.S
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "copy", "original"), COPIES, ids=lambda value: value[:30])
+def test_what_stands_in_two_statements_is_the_same_in_both(
+    name: str, copy: str, original: str
+) -> None:
+    """From the first subquery on; what comes before says which nodes it is done to."""
+    lines = [line.strip().replace("$act.at", "$now") for line in copy.splitlines()]
+    start = next(place for place, line in enumerate(lines) if line.startswith("CALL ("))
+    same = [line for line in lines[start:] if not line.startswith("RETURN collect(checkpoint.id)")]
+    stated = [line.strip() for line in cypher.statement(original).splitlines()]
+
+    assert len(same) > 20
+    assert "\n".join(same) in "\n".join(stated)
+
+
+def test_copies_are_found() -> None:
+    assert {(name, original) for name, _, original in COPIES} == {
+        (f"flags/{name}", original)
+        for name in ("flag_messages", "undo_flags")
+        for original in ("facts/settle_facts", "checkpoints/refresh_summaries")
+    }
+
+
 def test_every_statement_is_called_by_its_name_somewhere() -> None:
     code = "\n".join(
         file.read_text()
