@@ -209,10 +209,10 @@ class Graph:
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
         query = Query(as_sent(cypher.statement(name)), timeout=self._limit)
-        sent = {ALL: as_stored(parameters)}
+        given = as_given(parameters)
 
         async def work(session: AsyncSession) -> list[Row]:
-            result = await session.run(query, sent)
+            result = await session.run(query, given)
             return await rows_of(result)
 
         return await self._try(name, access, work)
@@ -285,8 +285,8 @@ class Rehearsal(Graph):
 
 def writer(transaction: AsyncTransaction) -> Write:
     async def write(name: str, /, **parameters: Any) -> list[Row]:
-        sent = {ALL: as_stored(parameters)}
-        result = await transaction.run(as_sent(cypher.statement(name)), sent)
+        given = as_given(parameters)
+        result = await transaction.run(as_sent(cypher.statement(name)), given)
         return await rows_of(result)
 
     return write
@@ -300,6 +300,11 @@ def as_sent(statement: str) -> str:
     among them, which takes up to seconds while somebody waits. A map is always a map.
     """
     return PARAMETER.sub(rf"${ALL}.\1", statement)
+
+
+def as_given(parameters: Row) -> Row:
+    """Parameters as `as_sent` makes statements take them."""
+    return {ALL: as_stored(parameters)}
 
 
 async def rows_of(result: AsyncResult) -> list[Row]:

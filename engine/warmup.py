@@ -39,7 +39,6 @@ HOT = (
     "flags/read_selection",
     "flags/flag_messages",
     "flags/undo_flags",
-    "facts/settle_facts",
     "events/list_events",
     "memories/add_memory",
     "memories/get_memory",
