@@ -5,7 +5,6 @@ the document stands in CONFLICTS; a route that may answer 409 and is missing the
 """
 
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -85,7 +84,7 @@ class Operation:
     example: Any  # a good body, or None
 
     def address(self, ids: dict[str, str]) -> str:
-        return re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], self.path)
+        return self.path.format(**ids)
 
 
 def operations(document: dict[str, Any]) -> list[Operation]:
@@ -239,7 +238,7 @@ async def test_a_cursor_that_no_listing_gave_is_never_a_500(house: House, app: D
     for path, item in app.openapi_schema.to_schema()["paths"].items():
         named = {parameter["name"] for parameter in item.get("get", {}).get("parameters", [])}
         if "cursor" in named:
-            listings.append(re.sub(r"\{(\w+)\}", lambda found: house.ids[found[1]], path))
+            listings.append(path.format(**house.ids))
     assert len(listings) > 12
     assert f"/api/runs/{house.ids['run_id']}/changes" in listings
 
