@@ -9,9 +9,9 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.middleware import AbstractAuthenticationMiddleware, AuthenticationResult
 
+from engine.access.limits import RateLimiter
 from engine.bounds import ID_PATTERN
 from engine.errors import ActsForUser, AnotherUser, Forbidden, Invalid, Unauthenticated
-from engine.limits import RateLimiter
 from engine.models import Caller, Role
 
 USER_HEADER = "X-User-Id"

@@ -14,7 +14,9 @@ from api.auth import EDITORS, PEOPLE, STAFF
 from api.errors import problems
 from api.preview import Preview, run_or_preview
 from api.wire import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
-from engine.candidates import (
+from engine.embedding.embedder import Embedder
+from engine.forgetting.flags import as_touched
+from engine.memory.candidates import (
     edit_candidate,
     list_candidates,
     propose_candidate,
@@ -22,13 +24,11 @@ from engine.candidates import (
     remove_candidate,
     restore_candidate,
 )
-from engine.clock import Clock
-from engine.embedding import Embedder
-from engine.events import tell_effect
-from engine.flags import as_touched
-from engine.graph import Graph
 from engine.models import Caller, Candidate, CandidateState, Gate, Page, Touched
+from engine.service.clock import Clock
 from engine.settings import Settings
+from engine.store.graph import Graph
+from engine.talk.events import tell_effect
 
 
 class CandidateController(Controller):

@@ -23,20 +23,7 @@ from api.wire import (
     like,
     said_at,
 )
-from engine.checkpoints import list_checkpoints
-from engine.clock import Clock
-from engine.conversations import (
-    add_conversation,
-    get_conversation,
-    list_conversations,
-    list_messages,
-    record_messages,
-)
 from engine.errors import Forbidden, NotFound
-from engine.events import Bells, Event, last_place, listen
-from engine.exports import ExportFormat, export_conversation
-from engine.graph import Graph
-from engine.jobs import Jobs
 from engine.models import (
     Caller,
     Checkpoint,
@@ -48,8 +35,21 @@ from engine.models import (
     Split,
     new_id,
 )
+from engine.service.clock import Clock
+from engine.service.jobs import Jobs
 from engine.settings import Settings
-from engine.splits import split_conversation
+from engine.store.graph import Graph
+from engine.talk.checkpoints import list_checkpoints
+from engine.talk.conversations import (
+    add_conversation,
+    get_conversation,
+    list_conversations,
+    list_messages,
+    record_messages,
+)
+from engine.talk.events import Bells, Event, last_place, listen
+from engine.talk.exports import ExportFormat, export_conversation
+from engine.talk.splits import split_conversation
 
 EXPORTED = {  # the content type and the ending of each format
     ExportFormat.JSONL: ("application/x-ndjson", "jsonl"),

@@ -12,10 +12,8 @@ from api.auth import PEOPLE
 from api.errors import problems
 from api.preview import Preview, run_or_preview
 from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
-from engine.acknowledgments import Acknowledger
-from engine.clock import Clock
-from engine.events import ring
-from engine.flags import (
+from engine.forgetting.acknowledgments import Acknowledger
+from engine.forgetting.flags import (
     FlagRules,
     flag_message,
     flag_range,
@@ -23,9 +21,11 @@ from engine.flags import (
     undo_message,
     undo_range,
 )
-from engine.graph import Graph
 from engine.models import Caller, Flagged, Range
+from engine.service.clock import Clock
 from engine.settings import Settings
+from engine.store.graph import Graph
+from engine.talk.events import ring
 
 
 class FlagController(Controller):

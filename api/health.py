@@ -7,11 +7,11 @@ from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from redis.asyncio import Redis
 
-from engine.embedding import Embedder
-from engine.graph import Graph
-from engine.readiness import Readiness, check_readiness
+from engine.embedding.embedder import Embedder
+from engine.service.readiness import Readiness, check_readiness
+from engine.service.warmup import Warmth
+from engine.store.graph import Graph
 from engine.version import VERSION
-from engine.warmup import Warmth
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,7 @@ from litestar.di import NamedDependency
 from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, Membership, NewInstance, NewUserId, PathId, like
-from engine.clock import Clock
-from engine.graph import Graph
-from engine.instances import (
+from engine.access.instances import (
     add_instance,
     get_instance,
     list_instances,
@@ -19,6 +17,8 @@ from engine.instances import (
     remove_member,
 )
 from engine.models import Caller, Instance, Member, Page, new_id
+from engine.service.clock import Clock
+from engine.store.graph import Graph
 
 
 class InstanceController(Controller):

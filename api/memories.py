@@ -30,11 +30,8 @@ from api.wire import (
     named,
     said_at,
 )
-from engine.clock import Clock
-from engine.embedding import Embedder
-from engine.events import tell_effect
-from engine.graph import Graph
-from engine.history import (
+from engine.embedding.embedder import Embedder
+from engine.memory.history import (
     Audited,
     Record,
     export_audit,
@@ -42,7 +39,7 @@ from engine.history import (
     memory_history,
     message_history,
 )
-from engine.memories import (
+from engine.memory.memories import (
     NewMemory,
     add_link,
     archive_memory,
@@ -65,7 +62,10 @@ from engine.models import (
     Page,
     Touched,
 )
+from engine.service.clock import Clock
 from engine.settings import Settings
+from engine.store.graph import Graph
+from engine.talk.events import tell_effect
 
 JSON_LINES = "application/x-ndjson"
 

@@ -12,12 +12,12 @@ from litestar.status_codes import HTTP_201_CREATED, HTTP_202_ACCEPTED
 from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, NewDuplicate, NewPersona, PathId, PersonaChanges, like
-from engine.clock import Clock
-from engine.duplicates import duplicate_persona
-from engine.graph import Graph
-from engine.jobs import Jobs
+from engine.access.personas import add_persona, change_persona, get_persona, list_personas
+from engine.memory.duplicates import duplicate_persona
 from engine.models import Caller, Page, Persona, new_id
-from engine.personas import add_persona, change_persona, get_persona, list_personas
+from engine.service.clock import Clock
+from engine.service.jobs import Jobs
+from engine.store.graph import Graph
 
 WAITS = 4.0  # seconds a caller waits for a copy; a worker goes on with a larger one
 

@@ -8,10 +8,8 @@ from litestar.di import NamedDependency
 from api.auth import ADMINS, OPERATORS
 from api.errors import problems
 from api.wire import PathId, like
-from engine.clock import Clock
-from engine.graph import Graph
 from engine.models import Caller
-from engine.policy import (
+from engine.policy.policy import (
     Layer,
     PersonaPolicy,
     read_policies,
@@ -19,7 +17,9 @@ from engine.policy import (
     set_persona_policy,
     set_tenant_policy,
 )
-from engine.recall import Recall
+from engine.recall.recall import Recall
+from engine.service.clock import Clock
+from engine.store.graph import Graph
 
 EXAMPLE = like(
     figures={"decay_days": 60},

@@ -5,10 +5,10 @@ from typing import Annotated, TypeVar
 
 from litestar.params import QueryParameter
 
-from engine.flags import as_touched
-from engine.graph import Graph
-from engine.memories import list_links
+from engine.forgetting.flags import as_touched
+from engine.memory.memories import list_links
 from engine.models import Caller, Memory, Touched
+from engine.store.graph import Graph
 
 T = TypeVar("T")
 

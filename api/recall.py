@@ -12,15 +12,15 @@ from litestar.status_codes import HTTP_200_OK
 from api.auth import EDITORS, STAFF
 from api.errors import problems
 from api.wire import Asked, ContextWanted, PathId, Waking, in_utc, like
-from engine.clock import Clock
-from engine.context import Context, Wanted, assemble_context
-from engine.embedding import Embedder
-from engine.graph import Graph
-from engine.hydration import Woken, hydrate
-from engine.memories import Use
+from engine.embedding.embedder import Embedder
+from engine.memory.memories import Use
 from engine.models import Caller, MemoryType, Role
-from engine.recall import Filters, Recall, Recalled
-from engine.uses import UseLog
+from engine.recall.context import Context, Wanted, assemble_context
+from engine.recall.hydration import Woken, hydrate
+from engine.recall.recall import Filters, Recall, Recalled
+from engine.recall.uses import UseLog
+from engine.service.clock import Clock
+from engine.store.graph import Graph
 
 T = TypeVar("T")
 

@@ -6,7 +6,6 @@ from litestar.di import NamedDependency
 from api.auth import OPERATORS
 from api.errors import problems
 from api.wire import Cursor, Limit, PathId
-from engine.graph import Graph
 from engine.models import Caller, Page
 from engine.night.ledger import (
     Change,
@@ -17,6 +16,7 @@ from engine.night.ledger import (
     list_runs,
     list_snapshots,
 )
+from engine.store.graph import Graph
 
 
 class RunController(Controller):

@@ -19,13 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.private import bare, private_neo4j
-from engine.acknowledgments import Templates
-from engine.conversations import add_conversation
-from engine.embedding import claim_model, open_embedder
-from engine.flags import FlagRules, flag_message, flag_range, undo_message, undo_range
-from engine.graph import Graph
-from engine.instances import add_instance
-from engine.migrations import migrate
+from engine.access.instances import add_instance
+from engine.access.personas import add_persona
+from engine.access.tenants import add_tenant
+from engine.embedding.embedder import claim_model, open_embedder
+from engine.forgetting.acknowledgments import Templates
+from engine.forgetting.flags import FlagRules, flag_message, flag_range, undo_message, undo_range
 from engine.models import (
     Caller,
     Conversation,
@@ -36,9 +35,10 @@ from engine.models import (
     Tone,
     new_id,
 )
-from engine.personas import add_persona
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.store.migrations import migrate
+from engine.talk.conversations import add_conversation
 
 NOW = datetime(2026, 5, 3, 12, tzinfo=UTC)
 CALLER = Caller("bench", "bench", Role.ADMIN)

@@ -24,16 +24,16 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.private import private_stack
-from engine.candidates import draw_candidates, read_gate
-from engine.conversations import add_conversation, record_messages
-from engine.embedding import Embedder, Encoder, Vector
+from engine.access.instances import add_instance
+from engine.access.personas import add_persona
+from engine.access.tenants import add_tenant
+from engine.embedding.embedder import Embedder, Encoder, Vector
 from engine.extraction.port import RuleExtractor
-from engine.graph import Graph
-from engine.instances import add_instance
+from engine.memory.candidates import draw_candidates, read_gate
 from engine.models import Caller, Conversation, Instance, Message, Persona, Role, Speaker, Tone
-from engine.personas import add_persona
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.talk.conversations import add_conversation, record_messages
 
 BATCH = 50  # messages in a call
 LONGEST = 1800  # seconds to wait for a conversation

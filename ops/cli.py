@@ -13,19 +13,19 @@ from typing import Annotated, Any, NoReturn, TypeVar
 import typer
 from rich.console import Console
 
-from engine.clock import open_clock
-from engine.embedding import claim_model, open_embedder
+from engine.access.keys import issue_key
+from engine.access.tenants import add_tenant, list_tenants
+from engine.embedding.embedder import claim_model, open_embedder
 from engine.errors import EngineError
-from engine.graph import Graph
-from engine.keys import issue_key
-from engine.logs import set_up_logs
-from engine.migrations import migrate
 from engine.models import Role
 from engine.night.ledger import get_run
+from engine.night.nights import rehearse_night, run_night
 from engine.night.undo import undo_run
-from engine.nights import rehearse_night, run_night
+from engine.service.clock import open_clock
+from engine.service.logs import set_up_logs
 from engine.settings import Settings
-from engine.tenants import add_tenant, list_tenants
+from engine.store.graph import Graph
+from engine.store.migrations import migrate
 from ops.demo import PATIENCE, PERSONA, TENANT, prepare_demo
 from ops.doctor import StackRuns, examine, put_vector_indexes_aside
 from ops.install import FetchFailed, install_model, install_neo4j, one_at_a_time

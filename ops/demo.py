@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime
 
+from engine.access.instances import add_instance, put_member
+from engine.access.keys import KeyRing, issue_key
+from engine.access.personas import add_persona, get_persona
+from engine.access.tenants import add_tenant
 from engine.errors import PersonaNotFound, Unauthenticated
-from engine.graph import Graph
-from engine.instances import add_instance, put_member
-from engine.keys import KeyRing, issue_key
-from engine.migrations import migrate
 from engine.models import Instance, MemberRole, Persona, Role, Tone
-from engine.personas import add_persona, get_persona
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.store.migrations import migrate
 
 TENANT = "demo"
 PERSONA = "ada"

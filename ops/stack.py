@@ -22,8 +22,8 @@ from typing import Any
 import httpx
 import psutil
 
-from engine.graph import set_first_password
 from engine.settings import Settings
+from engine.store.graph import set_first_password
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
 

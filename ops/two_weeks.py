@@ -12,14 +12,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
 from pathlib import Path
 
-from engine.candidates import draw_candidates
-from engine.conversations import add_conversation, record_messages
-from engine.embedding import Embedder
+from engine.access.instances import add_instance, put_member
+from engine.access.personas import add_persona, list_personas
+from engine.access.tenants import add_tenant
+from engine.embedding.embedder import Embedder
 from engine.extraction.port import RuleExtractor
-from engine.graph import Graph
-from engine.hours import next_night, night_of
-from engine.instances import add_instance, put_member
-from engine.memories import list_memories, use_together
+from engine.memory.candidates import draw_candidates
+from engine.memory.memories import list_memories, use_together
 from engine.models import (
     Caller,
     Conversation,
@@ -33,11 +32,12 @@ from engine.models import (
     Tone,
 )
 from engine.night.ledger import Change, Run, list_changes, list_runs
-from engine.nights import run_night
-from engine.personas import add_persona, list_personas
-from engine.policy import Layer, read_policies, set_persona_policy
+from engine.night.nights import run_night
+from engine.policy.hours import next_night, night_of
+from engine.policy.policy import Layer, read_policies, set_persona_policy
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.talk.conversations import add_conversation, record_messages
 
 TALK = Path(__file__).parent / "talk" / "two_weeks.jsonl"
 TENANT = "two-weeks"
@@ -266,7 +266,7 @@ async def memories(life: Life, now: datetime) -> list[Memory]:
 
 async def heard(life: Life, since: datetime, until: datetime) -> list[Heard]:
     rows = await life.graph.read(
-        "candidates/list_drawn",
+        "memory/candidates/list_drawn",
         tenant_id=life.tenant_id,
         conversation_id=life.conversation_id,
         since=since,

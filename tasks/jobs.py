@@ -2,13 +2,13 @@
 
 import structlog
 
-from engine.candidates import draw_candidates, overdue_conversations
-from engine.checkpoints import make_checkpoints, overdue_checkpoints
-from engine.duplicates import copies_left, duplicate_persona
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
-from engine.events import EVERY, ring_conversation
-from engine.nights import claim_nights, due_to_fade, fade_hour, run_night
-from engine.uses import count_told
+from engine.memory.candidates import draw_candidates, overdue_conversations
+from engine.memory.duplicates import copies_left, duplicate_persona
+from engine.night.nights import claim_nights, due_to_fade, fade_hour, run_night
+from engine.recall.uses import count_told
+from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
+from engine.talk.events import EVERY, ring_conversation
 from tasks.app import app, settings
 from tasks.process import broker, embedder, extractor, run
 

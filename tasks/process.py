@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 from celery.signals import worker_process_init
 from redis.asyncio import Redis
 
-from engine.broker import open_broker
-from engine.clock import Clock, open_clock
-from engine.embedding import Embedder, claim_model, open_embedder
+from engine.embedding.embedder import Embedder, claim_model, open_embedder
 from engine.extraction.port import Extractor, open_extractor
-from engine.graph import Graph
-from engine.migrations import migrate
-from engine.policy import set_deployment_policy
+from engine.policy.policy import set_deployment_policy
+from engine.service.clock import Clock, open_clock
+from engine.store.broker import open_broker
+from engine.store.graph import Graph
+from engine.store.migrations import migrate
 from tasks.app import settings
 
 T = TypeVar("T")

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import cypher
-from engine.clock import MovableClock
-from engine.embedding import Embedder, Encoder, Vector, claim_model, open_embedder, unit
-from engine.graph import Graph
-from engine.migrations import migrate
+from engine.access.tenants import add_tenant
+from engine.embedding.embedder import Embedder, Encoder, Vector, claim_model, open_embedder, unit
 from engine.models import new_id
+from engine.service.clock import MovableClock
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.store.migrations import migrate
 from ops.servers import own_redis
 from tests.lives import DIMENSIONS, Life, word_embedder
 from tests.servers import (

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.candidates import draw_candidates, list_candidates, propose_candidate
-from engine.conversations import add_conversation, record_messages
-from engine.embedding import Embedder, Encoder, Vector, unit
+from engine.access.instances import add_instance
+from engine.access.personas import add_persona
+from engine.embedding.embedder import Embedder, Encoder, Vector, unit
 from engine.extraction.port import RuleExtractor
-from engine.flags import FlagRules
-from engine.graph import Graph
-from engine.instances import add_instance
-from engine.memories import list_links, list_memories, use_together
+from engine.forgetting.flags import FlagRules
+from engine.memory.candidates import draw_candidates, list_candidates, propose_candidate
+from engine.memory.memories import list_links, list_memories, use_together
 from engine.models import (
     Caller,
     Candidate,
@@ -34,8 +33,9 @@ from engine.models import (
     Tone,
 )
 from engine.night.ledger import Change, Run
-from engine.nights import fade_hour, rehearse_night, run_night
-from engine.personas import add_persona
+from engine.night.nights import fade_hour, rehearse_night, run_night
+from engine.store.graph import Graph
+from engine.talk.conversations import add_conversation, record_messages
 
 DIMENSIONS = 384  # of the vector index of the graph under test
 WINDOW = timedelta(hours=24)

@@ -9,8 +9,8 @@ import pytest
 from neo4j import AsyncResult, ResultSummary
 
 import cypher
-from engine import graph as door
-from engine.graph import Graph, Row
+from engine.store import graph as door
+from engine.store.graph import Graph, Row
 
 
 async def explained(graph: Graph, name: str) -> ResultSummary:
@@ -63,7 +63,7 @@ def profiling() -> Iterator[Costs]:
 
     def profiled(name: str) -> str:
         text = statement(name)
-        if name.startswith(("setup/", "embedding/", "migrations/")):
+        if name.startswith(("store/", "embedding/", "service/index_repair/")):
             return text
         name_of[door.as_sent(f"PROFILE {text}")] = name
         return f"PROFILE {text}"

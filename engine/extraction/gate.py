@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from engine.extraction.courtesies import REASON_OF
-from engine.extraction.prose import (
+from engine.text.prose import (
     fingerprint,
     is_english,
     sentences,

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from engine.graph import Row
 from engine.night.steps import RunInHand
+from engine.store.graph import Row
 
 
 async def capture(run: RunInHand) -> dict[str, Any]:
-    memories = await run.graph.read("capture/count", **run.whose)
-    (feeling,) = await run.graph.read("capture/count_felt", **run.whose)
-    waiting = await run.graph.read("capture/count_waiting", **run.whose)
+    memories = await run.graph.read("night/snapshot/count", **run.whose)
+    (feeling,) = await run.graph.read("night/snapshot/count_felt", **run.whose)
+    waiting = await run.graph.read("night/snapshot/count_waiting", **run.whose)
     return snapshot(memories, feeling, waiting)
 
 

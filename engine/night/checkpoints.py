@@ -1,8 +1,8 @@
 """What was said to a persona and is in no checkpoint yet is put into one."""
 
-from engine.checkpoints import make_checkpoints
-from engine.graph import Write
 from engine.night.steps import RunInHand, Step
+from engine.store.graph import Write
+from engine.talk.checkpoints import make_checkpoints
 
 CONVERSATIONS_AT_ONCE = 100
 
@@ -13,7 +13,7 @@ async def checkpoints(run: RunInHand) -> dict[str, int]:
     covered = 0
     while True:
         rows = await run.graph.read(
-            "checkpoints/list_uncovered_of_persona",
+            "talk/checkpoints/list_uncovered_of_persona",
             **run.whose,
             before=run.as_of,
             without=sorted(done),

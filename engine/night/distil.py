@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.candidates import as_text
-from engine.embedding import about_tokens, unit
-from engine.facets import Facets, shelf
-from engine.graph import Row, Write
+from engine.embedding.embedder import about_tokens, unit
+from engine.embedding.memory_vectors import Facets, shelf
+from engine.memory.candidates import as_text
 from engine.models import id_from
 from engine.night.integrate import content_of, period
 from engine.night.steps import RunInHand, Step, in_batches
-from engine.night.themes import READ, Reading, is_about, listed, one_theme
+from engine.store.graph import Row, Write
+from engine.text.themes import READ, Reading, is_about, listed, one_theme
 
 AT_ONCE = 50  # episodes in one step
 NEAR = 20  # related episodes looked at for each, unless the policy wants more of them for a theme
@@ -58,7 +58,7 @@ async def distil(run: RunInHand) -> dict[str, int]:
 async def distil_some(run: RunInHand, write: Write, readings: Readings, limit: int) -> Step | None:
     figures = run.policy.types["episodic"]
     rows = await write(
-        "distil/list_new",
+        "night/distillation/list_new",
         **run.whose,
         limit=limit,
         near=max(NEAR, 2 * figures.distil_episodes),
@@ -68,12 +68,14 @@ async def distil_some(run: RunInHand, write: Write, readings: Readings, limit: i
     if not rows:
         return None
     plan = await asyncio.to_thread(plan_themes, rows, run, readings)
-    distilled = await write("distil/form_theme", **run.whose, rows=plan.themes, as_of=run.as_of)
+    distilled = await write(
+        "night/distillation/form_theme", **run.whose, rows=plan.themes, as_of=run.as_of
+    )
     joined = await write(
-        "distil/join_theme", tenant_id=run.tenant_id, rows=plan.joins, as_of=run.as_of
+        "night/distillation/join_theme", tenant_id=run.tenant_id, rows=plan.joins, as_of=run.as_of
     )
     await write(
-        "link/settle",
+        "night/linking/settle",
         tenant_id=run.tenant_id,
         ids=[row["episode"]["id"] for row in rows],
         awaits={},

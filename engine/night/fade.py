@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from engine.graph import Write
 from engine.night.steps import NEVER, RunInHand, Step
+from engine.store.graph import Write
 
 AT_ONCE = 2_500  # memories whose links are strengthened in one step: about 10,000 links
 FADING_AT_ONCE = 10_000  # memories that decay in one step
@@ -18,7 +18,7 @@ async def reckon(run: RunInHand) -> dict[str, int]:
 
     async def put_some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "fade/reckon",
+            "night/fading/reckon",
             **run.whose,
             run_id=run.id,
             place=place,
@@ -30,7 +30,7 @@ async def reckon(run: RunInHand) -> dict[str, int]:
         if row["memories"]:
             reached.append(row["last"])
             return Step({"reckoned": row["memories"]})
-        await write("fade/reckoned", **run.whose, version=run.policy_version)
+        await write("night/fading/reckoned", **run.whose, version=run.policy_version)
         return None
 
     while await run.step("reckon", put_some):
@@ -41,7 +41,7 @@ async def reckon(run: RunInHand) -> dict[str, int]:
 async def strengthen(run: RunInHand) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "fade/strengthen",
+            "night/fading/strengthen",
             **in_step(run, place),
             since=run.slept_at or NEVER,
             limit=AT_ONCE,
@@ -59,7 +59,7 @@ async def prune(run: RunInHand) -> dict[str, int]:
 
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "fade/prune",
+            "night/fading/prune",
             **in_step(run, place),
             as_of=run.as_of,
             limit=PRUNED_AT_ONCE,
@@ -77,7 +77,7 @@ async def prune(run: RunInHand) -> dict[str, int]:
 async def decay(run: RunInHand) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "fade/decay",
+            "night/fading/decay",
             **in_step(run, place),
             as_of=run.as_of,
             limit=FADING_AT_ONCE,
@@ -93,11 +93,11 @@ async def decay(run: RunInHand) -> dict[str, int]:
 async def archive(run: RunInHand) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "fade/archive", **in_step(run, place), as_of=run.as_of, limit=FADING_AT_ONCE
+            "night/fading/archive", **in_step(run, place), as_of=run.as_of, limit=FADING_AT_ONCE
         )
         archived = row["archived"]
         # What an archived fact has closed holds again.
-        await write("facts/settle_facts", tenant_id=run.tenant_id, memory_ids=archived)
+        await write("memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=archived)
         return found(row["memories"], FADING_AT_ONCE, {"archived": len(archived)})
 
     while await run.step("archive", some):

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.embedding import KNOWN_ENOUGH
-from engine.extraction import fingerprint
-from engine.facts import Fact, as_fact, held_when_said
-from engine.graph import Row, Write
+from engine.embedding.embedder import KNOWN_ENOUGH
+from engine.extraction.extract import fingerprint
+from engine.memory.facts import Fact, as_fact, held_when_said
 from engine.models import new_id
 from engine.night.steps import (
     Formed,
@@ -23,7 +22,8 @@ from engine.night.steps import (
     in_batches,
     is_legible,
 )
-from engine.policy import Policy
+from engine.policy.policy import Policy
+from engine.store.graph import Row, Write
 
 AT_ONCE = 200  # candidates in one step
 NEAR = 10  # memories looked at for each
@@ -51,7 +51,7 @@ async def integrate(run: RunInHand) -> dict[str, int]:
     )
     while await run.step("integrate", lambda write, _: pass_over_some(run, write)):
         pass
-    left = await run.graph.read("integrate/count_left", **run.whose)
+    left = await run.graph.read("night/integration/count_left", **run.whose)
     return {row["reason"]: row["candidates"] for row in left}
 
 
@@ -61,7 +61,7 @@ async def integrate_some(
     """`formed` tells what became a memory, once the step is over; a step may be tried twice."""
     formed.clear()
     rows = await write(
-        "integrate/list_eligible",
+        "night/integration/list_eligible",
         **run.whose,
         drawn_before=run.drawn_before,
         limit=limit,
@@ -70,12 +70,12 @@ async def integrate_some(
         legible=KNOWN_ENOUGH,
     )
     names = sorted({row["candidate"]["fact"] for row in rows if row["candidate"]["fact"]})
-    known = await write("integrate/list_facts", **run.whose, facts=names)
+    known = await write("night/integration/list_facts", **run.whose, facts=names)
     decisions = await asyncio.to_thread(decide, rows, run.formed, standing_facts(known), run.policy)
     new = {it.candidate["id"]: it.candidate for it in decisions if it.into is None}
 
     became = await write(
-        "integrate/form_memories",
+        "night/integration/form_memories",
         **run.whose,
         rows=[
             {
@@ -89,7 +89,7 @@ async def integrate_some(
         awaits="links",
     )
     merged = await write(
-        "integrate/merge_candidates",
+        "night/integration/merge_candidates",
         tenant_id=run.tenant_id,
         rows=by_memory(decisions),
         as_of=run.as_of,
@@ -109,7 +109,7 @@ async def integrate_some(
 
 async def pass_over_some(run: RunInHand, write: Write) -> Step | None:
     rows = await write(
-        "integrate/pass_over",
+        "night/integration/pass_over",
         **run.whose,
         drawn_before=run.drawn_before,
         as_of=run.as_of,
@@ -118,7 +118,7 @@ async def pass_over_some(run: RunInHand, write: Write) -> Step | None:
     if not rows:
         return None
     await write(
-        "events/add_effects",
+        "talk/events/add_effects",
         tenant_id=run.whose["tenant_id"],
         ids=[row["id"] for row in rows],
         event={"id": new_id(), "action": "passed_over", "by": "engine", "at": run.as_of},

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from engine.access.personas import get_persona
 from engine.errors import RunNotFound
-from engine.graph import Graph, Row
 from engine.models import Page
 from engine.night.steps import from_text
-from engine.paging import after, after_place, page
-from engine.personas import get_persona
-from engine.policy import Policy
+from engine.policy.policy import Policy
+from engine.store.graph import Graph, Row
+from engine.store.paging import after, after_place, page
 
 LAST = "\uffff"  # after every id
 STEPS_AT_ONCE = 20
@@ -80,7 +80,7 @@ async def list_runs(
     """A persona's runs, the newest first."""
     await get_persona(graph, tenant_id, persona_id)
     rows = await graph.read(
-        "runs/list_runs",
+        "night/runs/list_runs",
         tenant_id=tenant_id,
         persona_id=persona_id,
         before=after(cursor) or LAST,
@@ -101,7 +101,7 @@ async def list_snapshots(
 
 
 async def get_run(graph: Graph, tenant_id: str, run_id: str) -> Run:
-    found = await graph.read("runs/get_run", tenant_id=tenant_id, run_id=run_id)
+    found = await graph.read("night/runs/get_run", tenant_id=tenant_id, run_id=run_id)
     if not found:
         raise RunNotFound(run_id)
     return as_run(found[0]["run"])
@@ -119,7 +119,7 @@ async def list_changes(
     await get_run(graph, tenant_id, run_id)
     size = limit or STEPS_AT_ONCE
     rows = await graph.read(
-        "runs/list_steps",
+        "night/runs/list_steps",
         tenant_id=tenant_id,
         run_id=run_id,
         after=after_place(cursor),
@@ -202,7 +202,7 @@ async def fold_ledger(
 ) -> int:
     """Fold the steps of runs that are kept no longer to counts. Returns of how many runs."""
     rows = await graph.read(
-        "runs/list_foldable",
+        "night/runs/list_foldable",
         tenant_id=tenant_id,
         persona_id=persona_id,
         before=now - timedelta(days=policy.figures.ledger_days),
@@ -210,7 +210,7 @@ async def fold_ledger(
     )
     for row in rows:
         await graph.write(
-            "runs/fold_run",
+            "night/runs/fold_run",
             tenant_id=tenant_id,
             persona_id=persona_id,
             run_id=row["run"]["id"],

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from engine.facts import timeline
-from engine.graph import Row, Write
+from engine.memory.facts import timeline
 from engine.night.integrate import standing_facts
 from engine.night.steps import RunInHand, Step, alike, as_similarity, in_batches, is_legible
-from engine.policy import Policy
+from engine.policy.policy import Policy
+from engine.store.graph import Row, Write
 
 AT_ONCE = 200  # memories in one step
 NEXT = {"episodic": "theme"}  # the stage that new memories of a type go on to
@@ -32,16 +32,16 @@ async def link(run: RunInHand) -> dict[str, int]:
 
 async def link_some(run: RunInHand, write: Write, limit: int) -> Step | None:
     most = max(figures.relate_limit for figures in run.policy.every())
-    rows = await write("link/list_new", **run.whose, limit=limit, near=most + 1)
+    rows = await write("night/linking/list_new", **run.whose, limit=limit, near=most + 1)
     if not rows:
         return None
     facts = sorted({row["memory"]["fact"] for row in rows if row["memory"]["fact"]})
-    known = await write("integrate/list_facts", **run.whose, facts=facts)
+    known = await write("night/integration/list_facts", **run.whose, facts=facts)
 
     planned = await asyncio.to_thread(plan_links, rows, known, run)
     strength = run.policy.figures.link_strength
     made = await write(
-        "link/add_links",
+        "night/linking/add_links",
         tenant_id=run.tenant_id,
         rows=[
             {**it._asdict(), "strength": strength, "similarity": similarity}
@@ -50,8 +50,8 @@ async def link_some(run: RunInHand, write: Write, limit: int) -> Step | None:
         as_of=run.as_of,
     )
     ids = [row["memory"]["id"] for row in rows]
-    closed = await write("facts/settle_facts", tenant_id=run.tenant_id, memory_ids=ids)
-    await write("link/settle", tenant_id=run.tenant_id, ids=ids, awaits=NEXT)
+    closed = await write("memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=ids)
+    await write("night/linking/settle", tenant_id=run.tenant_id, ids=ids, awaits=NEXT)
     return Step(
         {"linked": len(made), "facts_closed": len(closed), "memories": len(rows)},
         {"linked": made, "facts_closed": closed},

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.embedding import KNOWN_ENOUGH, Vector
+from engine.embedding.embedder import KNOWN_ENOUGH, Vector
 from engine.errors import EngineError, GraphTooSlow, NightUnderWay, Unavailable
-from engine.graph import Graph, Rehearsal, Row, Write
 from engine.models import Persona
-from engine.policy import Policy
+from engine.policy.policy import Policy
+from engine.store.graph import Graph, Rehearsal, Row, Write
 
 # What a run can go on after: an item, or a batch, that a stage cannot digest.
 INDIGESTIBLE = (
@@ -92,7 +92,7 @@ class RunInHand:
 
         async def inside(write: Write) -> bool:
             held = await write(
-                "runs/hold_run",
+                "night/runs/hold_run",
                 **self.whose,
                 run_id=self.id,
                 worker=self.worker,
@@ -105,7 +105,7 @@ class RunInHand:
             if done is None:
                 return False
             await write(
-                "runs/keep_step",
+                "night/runs/keep_step",
                 tenant_id=self.tenant_id,
                 run_id=self.id,
                 place=held[0]["place"],
@@ -165,7 +165,7 @@ async def can_go_on(run: RunInHand, error: Exception) -> bool:
         return False  # in a rehearsal all is one transaction, which is over
     if isinstance(error, GraphTooSlow):
         try:
-            await run.graph.read("setup/ping")
+            await run.graph.read("store/setup/ping")
         except EngineError:
             return False
         return True
@@ -197,9 +197,9 @@ async def set_aside(run: RunInHand, stage: str, *, why: str) -> bool:
 
 AWAITS = {"link": "links", "distil": "theme"}  # what the memories that a stage takes wait for
 SET_ASIDE = {
-    "integrate": "integrate/set_aside",
-    "link": "link/set_aside",
-    "distil": "link/set_aside",
+    "integrate": "night/integration/set_aside",
+    "link": "night/linking/set_aside",
+    "distil": "night/linking/set_aside",
 }
 
 

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from engine.errors import NightUnderWay, RunFolded, RunNotFound, RunsAfter
-from engine.graph import Graph, Row, Write
 from engine.models import new_id
 from engine.night.steps import LEASE, NEVER, from_text
+from engine.store.graph import Graph, Row, Write
 
 Where = dict[str, Any]
 Undo = Callable[[Write, Where, Any], Coroutine[Any, Any, list[str]]]
@@ -22,7 +22,7 @@ async def undo_run(
     """
     worker = new_id()
     found = await graph.write(
-        "undo/begin_undo", tenant_id=tenant_id, run_id=run_id, worker=worker, seconds=LEASE
+        "night/undo/begin_undo", tenant_id=tenant_id, run_id=run_id, worker=worker, seconds=LEASE
     )
     if not found:
         raise RunNotFound(run_id)
@@ -41,7 +41,7 @@ async def undo_run(
     while (left := await graph.write_with(step_back(where, worker, now), name="undo")) is not None:
         kept += left
     finished = await graph.write(
-        "undo/finish_undo", **where, worker=worker, as_of=now, undone_by=undone_by
+        "night/undo/finish_undo", **where, worker=worker, as_of=now, undone_by=undone_by
     )
     if not finished:
         raise NightUnderWay(state["persona_id"])
@@ -53,11 +53,11 @@ def step_back(
 ) -> Callable[[Write], Coroutine[Any, Any, list[str] | None]]:
     async def work(write: Write) -> list[str] | None:
         """Take back the last step that is left; None when there is none."""
-        held = await write("runs/hold_run", **where, worker=worker, seconds=LEASE, over=[])
+        held = await write("night/runs/hold_run", **where, worker=worker, seconds=LEASE, over=[])
         if not held:
             raise NightUnderWay(where["persona_id"])
         place = {"tenant_id": where["tenant_id"], "run_id": where["run_id"]}
-        steps = await write("undo/next_step", **place)
+        steps = await write("night/undo/next_step", **place)
         if not steps:
             return None
         (step,) = steps
@@ -67,7 +67,7 @@ def step_back(
             kept += await KEPT_BY_THEMSELVES[step["kind"]](write, where, place)
         for kind, changes in reversed(from_text(step["changes"] or "{}").items()):
             kept += await UNDO[kind](write, {**where, "as_of": now}, changes)
-        await write("undo/close_step", **place, as_of=now, kept=kept)
+        await write("night/undo/close_step", **place, as_of=now, kept=kept)
         return kept
 
     return work
@@ -75,7 +75,7 @@ def step_back(
 
 async def unform(write: Write, where: Where, formed: list[Row]) -> list[str]:
     ids = [row["id"] for row in formed]
-    rows = await write("undo/unform", **whose(where), ids=ids)
+    rows = await write("night/undo/unform", **whose(where), ids=ids)
     await settle_facts(write, where, ids)
     return [
         f"{row['links']} links of {row['id']} made since are gone" for row in rows if row["links"]
@@ -87,16 +87,16 @@ async def unmerge(write: Write, where: Where, merged: list[Row]) -> list[str]:
         {**row, "candidate_ids": [candidate["id"] for candidate in row["candidates"]]}
         for row in merged
     ]
-    rows = await write("undo/unmerge", tenant_id=where["tenant_id"], rows=given)
+    rows = await write("night/undo/unmerge", tenant_id=where["tenant_id"], rows=given)
     await reweigh(write, where, rows)
     return [f"salience of {row['memory_id']}" for row in rows if row["kept"]]
 
 
 async def unpass(write: Write, where: Where, passed: list[Row]) -> list[str]:
     ids = [row["id"] for row in passed]
-    await write("undo/unpass", tenant_id=where["tenant_id"], ids=ids)
+    await write("night/undo/unpass", tenant_id=where["tenant_id"], ids=ids)
     await write(
-        "events/add_effects",
+        "talk/events/add_effects",
         tenant_id=where["tenant_id"],
         ids=ids,
         event={"id": new_id(), "action": "waiting_again", "by": "engine", "at": where["as_of"]},
@@ -106,7 +106,7 @@ async def unpass(write: Write, where: Where, passed: list[Row]) -> list[str]:
 
 
 async def unlink(write: Write, where: Where, linked: list[Row]) -> list[str]:
-    await write("undo/unlink", tenant_id=where["tenant_id"], rows=linked)
+    await write("night/undo/unlink", tenant_id=where["tenant_id"], rows=linked)
     return []
 
 
@@ -117,18 +117,18 @@ async def reopen(write: Write, where: Where, closed: list[Row]) -> list[str]:
 
 
 async def settle_facts(write: Write, where: Where, ids: list[str]) -> None:
-    await write("facts/settle_facts", tenant_id=where["tenant_id"], memory_ids=ids)
+    await write("memory/facts/settle_facts", tenant_id=where["tenant_id"], memory_ids=ids)
 
 
 async def undistil(write: Write, where: Where, distilled: list[Row]) -> list[str]:
     ids = [row["id"] for row in distilled]
-    await write("undo/undistil", tenant_id=where["tenant_id"], ids=ids)
+    await write("night/undo/undistil", tenant_id=where["tenant_id"], ids=ids)
     return []
 
 
 async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
     await reweigh(
-        write, where, await write("undo/unjoin", tenant_id=where["tenant_id"], rows=joined)
+        write, where, await write("night/undo/unjoin", tenant_id=where["tenant_id"], rows=joined)
     )
     return []
 
@@ -136,33 +136,33 @@ async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
 async def reweigh(write: Write, where: Where, rows: list[Row]) -> None:
     """A flag on a message that is no source of a memory any more turns it down no longer."""
     ids = sorted({row["memory_id"] for row in rows})
-    await write("undo/reweigh", tenant_id=where["tenant_id"], ids=ids)
+    await write("night/undo/reweigh", tenant_id=where["tenant_id"], ids=ids)
     await settle_facts(write, where, ids)
 
 
 async def relink(write: Write, where: Where, place: Where) -> list[str]:
-    await write("undo/relink", **place)
+    await write("night/undo/relink", **place)
     return []
 
 
 async def unstrengthen(write: Write, where: Where, place: Where) -> list[str]:
-    (row,) = await write("undo/unstrengthen", **place)
+    (row,) = await write("night/undo/unstrengthen", **place)
     return [f"strength of {it['from_id']} {it['type']} {it['to_id']}" for it in row["kept"]]
 
 
 async def undecay(write: Write, where: Where, place: Where) -> list[str]:
-    (row,) = await write("undo/undecay", **place)
+    (row,) = await write("night/undo/undecay", **place)
     return [f"importance of {it}" for it in row["kept"]]
 
 
 async def unarchive(write: Write, where: Where, place: Where) -> list[str]:
-    (row,) = await write("undo/unarchive", **place)
+    (row,) = await write("night/undo/unarchive", **place)
     await settle_facts(write, where, row["archived"])
     return [f"state of {it}" for it in row["kept"]]
 
 
 async def unreckon(write: Write, where: Where, place: Where) -> list[str]:
-    await write("undo/unreckon", **whose(where), **without_tenant(place), never=NEVER)
+    await write("night/undo/unreckon", **whose(where), **without_tenant(place), never=NEVER)
     return []
 
 
@@ -176,7 +176,7 @@ def without_tenant(place: Where) -> Where:
 
 async def unset_aside(write: Write, where: Where, aside: list[Row]) -> list[str]:
     rows = [{"id": row["id"], "awaits": row.get("awaits")} for row in aside]
-    await write("undo/unset_aside", tenant_id=where["tenant_id"], rows=rows)
+    await write("night/undo/unset_aside", tenant_id=where["tenant_id"], rows=rows)
     return []
 
 

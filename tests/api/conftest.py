@@ -10,12 +10,12 @@ import pytest
 
 from api.app import create_app
 from api.envelope import Door
-from engine.clock import MovableClock
-from engine.graph import Graph
-from engine.keys import issue_key
+from engine.access.keys import issue_key
+from engine.access.tokens import issue_token
 from engine.models import Caller, Role
+from engine.service.clock import MovableClock
 from engine.settings import Settings
-from engine.tokens import issue_token
+from engine.store.graph import Graph
 from tests.watchdog import Watched
 
 NewCaller = Callable[..., Awaitable[httpx.AsyncClient]]

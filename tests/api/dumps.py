@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.graph import Graph, as_native
+from engine.store.graph import Graph, as_native
 
 NODES = """
     CYPHER 25

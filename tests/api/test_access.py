@@ -15,12 +15,12 @@ import httpx
 import pytest
 
 from api.envelope import Door
-from engine.graph import Graph
-from engine.keys import issue_key
+from engine.access.keys import issue_key
+from engine.access.tenants import add_tenant
+from engine.access.tokens import issue_token
 from engine.models import Caller, Role, new_id
-from engine.nights import run_night
-from engine.tenants import add_tenant
-from engine.tokens import issue_token
+from engine.night.nights import run_night
+from engine.store.graph import Graph
 from tests.api.conftest import a_client, a_token
 from tests.api.dumps import dump
 from tests.api.test_identity import EC, ISSUER, pem, signed

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from api.envelope import Door
-from engine.graph import Graph
+from engine.night.nights import run_night
 from engine.night.undo import undo_run
-from engine.nights import run_night
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller
 from tests.api.test_access import body_of, operations
 

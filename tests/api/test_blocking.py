@@ -14,10 +14,10 @@ import pytest
 from api.app import create_app
 from api.envelope import Door
 from engine import bounds
-from engine.graph import Graph
-from engine.keys import issue_key
+from engine.access.keys import issue_key
 from engine.models import Role
 from engine.settings import Settings
+from engine.store.graph import Graph
 from tests.api.conftest import a_client, living
 from tests.lives import BORN, Life
 from tests.watchdog import Watchdog, Watched, watching

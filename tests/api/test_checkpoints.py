@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 import cypher
-from engine.checkpoints import make_checkpoints, overdue_checkpoints
 from engine.models import Role
+from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 from tests.plans import explained, parts
@@ -326,7 +326,9 @@ async def test_the_night_takes_no_message_out_of_its_checkpoint(
     assert (await checkpoints(chat))[0] == before[0]
 
 
-@pytest.mark.parametrize("name", [*cypher.names("flags"), *cypher.names("checkpoints")])
+@pytest.mark.parametrize(
+    "name", [*cypher.names("forgetting/flags"), *cypher.names("talk/checkpoints")]
+)
 async def test_no_statement_looks_at_more_than_it_asks_for(life: Life, name: str) -> None:
     """What is flagged or covered is found by an index, however much else there is."""
     plan = (await explained(life.graph, name)).plan

@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from engine import bounds
-from engine.acknowledgments import Templates
-from engine.broker import open_broker
-from engine.flags import flag_message
+from engine.forgetting.acknowledgments import Templates
+from engine.forgetting.flags import flag_message
+from engine.recall.uses import count_told
+from engine.service.warmup import HOT, Warmth, warm_up
 from engine.settings import Settings
-from engine.uses import count_told
-from engine.warmup import HOT, Warmth, warm_up
+from engine.store.broker import open_broker
 from tests.api.conftest import NewCaller
 from tests.lives import BORN, RULES, Life
 

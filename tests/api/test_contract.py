@@ -12,12 +12,12 @@ from hypothesis import settings as hypothesis_settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from api.app import create_app
-from engine.clock import MovableClock
-from engine.graph import Graph
-from engine.keys import issue_key
+from engine.access.keys import issue_key
+from engine.access.tenants import add_tenant
 from engine.models import Role, new_id
+from engine.service.clock import MovableClock
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
 from ops.servers import wait_until
 from tests.conftest import clear
 from tests.servers import answers, local_api, local_worker

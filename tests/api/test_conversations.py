@@ -11,8 +11,8 @@ import pytest
 
 from api.app import create_app
 from engine import bounds
-from engine.clock import MovableClock
 from engine.models import Role
+from engine.service.clock import MovableClock
 from engine.settings import Settings
 from tests.api.conftest import NewCaller, a_client
 from tests.servers import local_worker

@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 from api.envelope import Door
-from engine.candidates import draw_candidates, overdue_conversations
-from engine.checkpoints import make_checkpoints, overdue_checkpoints
-from engine.embedding import unit
+from engine.embedding.embedder import unit
+from engine.embedding.memory_vectors import Facets, shelf
 from engine.extraction.port import RuleExtractor
-from engine.facets import Facets, shelf
-from engine.graph import Graph
+from engine.memory.candidates import draw_candidates, overdue_conversations
 from engine.models import new_id
-from engine.nights import claim_nights, due_to_fade, fade_hour, run_night
+from engine.night.nights import claim_nights, due_to_fade, fade_hour, run_night
+from engine.store.graph import Graph
+from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
 from tests.api.test_access import (
     ALLOWED,
     STREAM,

@@ -13,8 +13,8 @@ import pytest
 
 from api.app import create_app
 from api.envelope import Door
-from engine.clock import MovableClock
 from engine.models import Role
+from engine.service.clock import MovableClock
 from engine.settings import Settings
 from ops.ports import free_port
 from ops.servers import wait_until
@@ -178,7 +178,7 @@ async def test_metrics_group_by_route(
     assert 'path="/api/personas/{persona_id}"' in metrics
     assert "/api/personas/one" not in metrics
     assert (
-        'pentimento_statement_seconds_count{outcome="ok",statement="personas/get_persona"}'
+        'pentimento_statement_seconds_count{outcome="ok",statement="access/personas/get_persona"}'
         in metrics
     )
 

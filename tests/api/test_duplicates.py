@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 import api.personas
-from engine import duplicates
-from engine.duplicates import copies_left, duplicate_persona
-from engine.jobs import Jobs
+from engine.memory import duplicates
+from engine.memory.duplicates import copies_left, duplicate_persona
 from engine.models import LinkType, MemoryState, MemoryType, Role, id_from
-from engine.nights import fade_hour, run_night
+from engine.night.nights import fade_hour, run_night
+from engine.service.jobs import Jobs
 from tests.api.conftest import NewCaller
 from tests.api.test_flags import DAY, HOUR, ago, chat, forget, take_back
 from tests.lives import Life

@@ -9,14 +9,14 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.broker import open_broker
-from engine.checkpoints import make_checkpoints
-from engine.events import ring
-from engine.graph import Graph
-from engine.instances import put_member, remove_member
-from engine.keys import issue_key
+from engine.access.instances import put_member, remove_member
+from engine.access.keys import issue_key
 from engine.models import MemberRole, Role
 from engine.settings import Settings
+from engine.store.broker import open_broker
+from engine.store.graph import Graph
+from engine.talk.checkpoints import make_checkpoints
+from engine.talk.events import ring
 from tests.api.conftest import a_token
 from tests.lives import BORN, Life
 from tests.servers import local_api

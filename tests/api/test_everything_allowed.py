@@ -17,15 +17,15 @@ from hypothesis import strategies as st
 
 from api.app import create_app
 from engine import bounds
-from engine.candidates import draw_candidates
-from engine.embedding import open_embedder
+from engine.access.keys import issue_key
+from engine.access.tenants import add_tenant
+from engine.embedding.embedder import open_embedder
 from engine.extraction.port import RuleExtractor
-from engine.graph import Graph
-from engine.keys import issue_key
+from engine.memory.candidates import draw_candidates
 from engine.models import Role, new_id
-from engine.nights import run_night
+from engine.night.nights import run_night
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
 from tests.api.conftest import a_client
 from tests.conftest import clear
 from tests.machines import ROUNDS

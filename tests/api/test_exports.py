@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from engine import exports
-from engine.conversations import record_messages
 from engine.models import Message, Role, Speaker
+from engine.talk import exports
+from engine.talk.conversations import record_messages
 from tests.api.conftest import NewCaller
 from tests.api.test_flags import DAY, HOUR, ago, chat, forget, take_back
 from tests.lives import Life
@@ -139,7 +139,7 @@ async def test_an_export_holds_one_page_at_a_time(
     read = life.graph.read
 
     async def counted(name: str, /, **parameters: Any) -> Any:
-        asked.extend([parameters["limit"]] if name == "conversations/list_part" else [])
+        asked.extend([parameters["limit"]] if name == "talk/exports/list_part" else [])
         return await read(name, **parameters)
 
     monkeypatch.setattr(life.graph, "read", counted)

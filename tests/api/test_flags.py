@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.acknowledgments import TEMPLATES
-from engine.conversations import list_messages
-from engine.graph import Graph
+from engine.forgetting.acknowledgments import TEMPLATES
 from engine.models import CandidateState, LinkType, Role, Tone
-from engine.nights import run_night
+from engine.night.nights import run_night
 from engine.settings import Settings
+from engine.store.graph import Graph
+from engine.talk.conversations import list_messages
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.clock import MovableClock
-from engine.nights import claim_nights
+from engine.night.nights import claim_nights
+from engine.service.clock import MovableClock
 from tests.lives import BORN, Life
 
 MORNING = datetime(2026, 5, 2, tzinfo=UTC)  # of the first night

@@ -23,9 +23,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from api.envelope import Door
-from engine import jwks
+from engine.access import jwks
+from engine.access.jwks import KeySets, NotFetched, checked_url, fetch_json, is_public, keys_in
 from engine.errors import Invalid
-from engine.jwks import KeySets, NotFetched, checked_url, fetch_json, is_public, keys_in
 from tests.api.conftest import NewCaller, a_client
 
 ISSUER = "https://login.example.com/"

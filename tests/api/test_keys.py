@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from api.envelope import Door
+from engine.access.keys import KeyRing, issue_key, revoke_key
 from engine.errors import Invalid, Unauthenticated
-from engine.graph import Graph
-from engine.keys import KeyRing, issue_key, revoke_key
 from engine.models import Role
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller, a_client
 
 

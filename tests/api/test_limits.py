@@ -12,12 +12,12 @@ from redis.asyncio import Redis
 
 from api.app import create_app
 from api.envelope import Door
-from engine.broker import open_broker
+from engine.access.limits import NAME, RateLimiter, bucket
 from engine.errors import TooManyRequests
-from engine.graph import Graph
-from engine.limits import NAME, RateLimiter, bucket
 from engine.models import Caller, Role
 from engine.settings import Settings
+from engine.store.broker import open_broker
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller, a_client, a_token
 
 LIMITS = {Role.RUNTIME: 5, Role.ADMIN: 1000, Role.ANALYST: 3, Role.USER: 4}

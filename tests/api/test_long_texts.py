@@ -7,8 +7,8 @@ import pytest
 
 from bench.lives import Conversation, Lived, Turn, World
 from engine import bounds
-from engine.clock import MovableClock
-from engine.night import themes
+from engine.service.clock import MovableClock
+from engine.text import themes
 from tests.lives import Life
 
 LONGEST = bounds.MESSAGE

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.clock import MovableClock
 from engine.models import MemoryType, Role
-from engine.policy import Figures, salience_after, salience_used
+from engine.policy.policy import Figures, salience_after, salience_used
+from engine.service.clock import MovableClock
 from tests.api.conftest import NewCaller
 from tests.lives import BORN, FIRST_NIGHT, Life
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.facts import as_fact, fact_of, fact_properties, timeline
+from engine.memory.facts import as_fact, fact_of, fact_properties, timeline
 from engine.models import MemoryType
 from tests.lives import BORN, FIRST_NIGHT, Life
 
@@ -212,7 +212,9 @@ async def test_until_when_facts_hold_is_the_same_in_the_graph_and_in_values(life
     )
 
     await life.graph.write(
-        "facts/settle_facts", tenant_id=life.tenant_id, memory_ids=[row["id"] for row in rows]
+        "memory/facts/settle_facts",
+        tenant_id=life.tenant_id,
+        memory_ids=[row["id"] for row in rows],
     )
 
     found = await life.ask(

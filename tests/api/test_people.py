@@ -8,12 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.candidates import propose_candidate
-from engine.conversations import add_conversation, record_messages
+from engine.access.instances import add_instance
 from engine.errors import MessageNotFound
-from engine.instances import add_instance
-from engine.memories import NewMemory, remember
+from engine.memory.candidates import propose_candidate
+from engine.memory.memories import NewMemory, remember
 from engine.models import Conversation, Instance, MemoryType, Message, Role, Speaker
+from engine.talk.conversations import add_conversation, record_messages
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 

@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 from api.app import create_app
-from engine import flags
-from engine.acknowledgments import TEMPLATES
-from engine.checkpoints import make_checkpoints
+from engine.forgetting import flags
+from engine.forgetting.acknowledgments import TEMPLATES
 from engine.models import Role, Tone
-from engine.nights import run_night
+from engine.night.nights import run_night
 from engine.settings import Settings
+from engine.talk.checkpoints import make_checkpoints
 from tests.api.conftest import NewCaller, a_client
 from tests.api.test_flags import DAY, HOUR, NONE, ago, chat, forget, records, take_back
 from tests.lives import Life

@@ -6,11 +6,11 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.broker import open_broker
-from engine.graph import Graph
 from engine.models import Role
+from engine.recall.uses import count_told
 from engine.settings import Settings
-from engine.uses import count_told
+from engine.store.broker import open_broker
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 

@@ -15,11 +15,11 @@ import pytest
 
 from api.app import create_app
 from api.envelope import Door
-from engine.graph import Graph
-from engine.keys import issue_key
+from engine.access.keys import issue_key
+from engine.access.tenants import add_tenant
 from engine.models import Role, new_id
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller, a_client
 from tests.api.dumps import dump
 from tests.api.test_bounds import cursor_of

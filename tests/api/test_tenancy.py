@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from api.envelope import Door
-from engine.graph import Graph
 from engine.models import Role
-from engine.nights import run_night
+from engine.night.nights import run_night
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller
 
 SAID = {

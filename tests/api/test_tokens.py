@@ -7,11 +7,11 @@ import httpx
 import pytest
 
 from api.envelope import Door
+from engine.access.keys import KeyRing, issue_key
+from engine.access.tokens import issue_token
 from engine.errors import Unauthenticated
-from engine.graph import Graph
-from engine.keys import KeyRing, issue_key
 from engine.models import Caller, MemberRole, Role
-from engine.tokens import issue_token
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller, a_client, a_token
 
 

@@ -17,17 +17,17 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from engine.candidates import draw_candidates
-from engine.embedding import claim_model, open_embedder
+from engine.access.keys import issue_key
+from engine.access.tenants import add_tenant
+from engine.embedding.embedder import claim_model, open_embedder
 from engine.extraction.port import RuleExtractor
-from engine.flags import undo
-from engine.graph import Graph
-from engine.keys import issue_key
-from engine.migrations import migrate
+from engine.forgetting.flags import undo
+from engine.memory.candidates import draw_candidates
 from engine.models import ReversalSource, Role
 from engine.night.ledger import Run
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.store.migrations import migrate
 from ops.ports import free_port
 from ops.servers import end, start_neo4j, wait_until
 from tests.lives import RULES, Life, word_embedder

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.graph import Graph
-from engine.keys import issue_key
+from engine.access.keys import issue_key
 from engine.models import Role
 from engine.settings import Settings
+from engine.store.graph import Graph
 from ops.ports import free_port
 from tests.api.test_identity import EC, ISSUER, OTHER, pem, signed
 from tests.servers import local_api, local_worker

@@ -4,7 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engine.candidates import (
+from engine.access.instances import add_instance
+from engine.access.personas import add_persona
+from engine.embedding.embedder import Embedder
+from engine.errors import CandidateClosed, CandidateNotFound, IdTaken, MessageNotFound
+from engine.extraction.port import RuleExtractor
+from engine.memory.candidates import (
     Drawn,
     draw_candidates,
     edit_candidate,
@@ -14,12 +19,6 @@ from engine.candidates import (
     read_gate,
     remove_candidate,
 )
-from engine.conversations import add_conversation, record_messages
-from engine.embedding import Embedder
-from engine.errors import CandidateClosed, CandidateNotFound, IdTaken, MessageNotFound
-from engine.extraction.port import RuleExtractor
-from engine.graph import Graph
-from engine.instances import add_instance
 from engine.models import (
     Caller,
     Candidate,
@@ -33,7 +32,8 @@ from engine.models import (
     Speaker,
     Tone,
 )
-from engine.personas import add_persona
+from engine.store.graph import Graph
+from engine.talk.conversations import add_conversation, record_messages
 from tests.conftest import LetterEncoder
 from tests.lives import DIMENSIONS
 

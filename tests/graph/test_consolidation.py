@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from engine.memories import add_link, change_memory
+from engine.memory.memories import add_link, change_memory
 from engine.models import CandidateState, Link, LinkType, MemoryState, MemoryType
-from engine.policy import (
+from engine.policy.policy import (
     Figures,
     Layer,
     importance_after,

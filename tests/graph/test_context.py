@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from engine.acknowledgments import Templates
-from engine.budget import Piece
-from engine.checkpoints import make_checkpoints
-from engine.context import PLACEHOLDER, Context, Wanted, assemble_context
-from engine.embedding import open_embedder
+from engine.access.personas import change_persona
+from engine.embedding.embedder import open_embedder
 from engine.errors import ConversationNotFound, Invalid, PersonaNotFound
-from engine.flags import flag_message
-from engine.hydration import Woken, hydrate
-from engine.memories import NewMemory, archive_memory, remember
+from engine.forgetting.acknowledgments import Templates
+from engine.forgetting.flags import flag_message
+from engine.memory.memories import NewMemory, archive_memory, remember
 from engine.models import MemoryType
-from engine.personas import change_persona
-from engine.policy import Layer, set_persona_policy
-from engine.recall import Recall
+from engine.policy.policy import Layer, set_persona_policy
+from engine.recall.budget import Piece
+from engine.recall.context import PLACEHOLDER, Context, Wanted, assemble_context
+from engine.recall.hydration import Woken, hydrate
+from engine.recall.recall import Recall
 from engine.settings import Settings
+from engine.talk.checkpoints import make_checkpoints
 from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from engine.acknowledgments import Templates
-from engine.candidates import restore_candidate
-from engine.checkpoints import make_checkpoints
-from engine.conversations import add_conversation
-from engine.duplicates import duplicate_persona
+from engine.access.tenants import add_tenant
 from engine.errors import NothingToRestore
-from engine.flags import flag_message, flag_range, undo_message, undo_range
-from engine.graph import Graph
+from engine.forgetting.acknowledgments import Templates
+from engine.forgetting.flags import flag_message, flag_range, undo_message, undo_range
+from engine.memory.candidates import restore_candidate
+from engine.memory.duplicates import duplicate_persona
 from engine.models import CandidateState, Conversation, ReversalSource, id_from, new_id
 from engine.night.ledger import list_runs
 from engine.night.undo import undo_run
 from engine.settings import Settings
-from engine.splits import split_conversation
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.talk.checkpoints import make_checkpoints
+from engine.talk.conversations import add_conversation
+from engine.talk.splits import split_conversation
 from tests.graph.test_night_machine import THINGS
 from tests.lives import BORN, RULES, Life, word_embedder
 from tests.machines import Machine, run_machine

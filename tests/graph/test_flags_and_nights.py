@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from engine.acknowledgments import Templates
-from engine.checkpoints import list_checkpoints, make_checkpoints
 from engine.errors import IdTaken
-from engine.flags import flag_message, undo_message
-from engine.history import message_history
+from engine.forgetting.acknowledgments import Templates
+from engine.forgetting.flags import flag_message, undo_message
+from engine.memory.history import message_history
 from engine.models import CandidateState, ReversalSource
 from engine.night.undo import undo_run
-from engine.splits import split_conversation
+from engine.talk.checkpoints import list_checkpoints, make_checkpoints
+from engine.talk.splits import split_conversation
 from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 
 DAY = timedelta(days=1)

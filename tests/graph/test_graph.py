@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.access.tenants import add_tenant
 from engine.errors import Conflict, GraphUnavailable, Invalid
-from engine.graph import (
+from engine.settings import Settings
+from engine.store.graph import (
     Graph,
     Row,
     Write,
@@ -22,8 +24,6 @@ from engine.graph import (
     read_time,
     write_time,
 )
-from engine.settings import Settings
-from engine.tenants import add_tenant
 from tests.conftest import Statements
 
 
@@ -168,7 +168,7 @@ async def test_a_callers_bookmark_lets_another_process_see_its_writes(
 
 async def test_a_bookmark_nobody_gave_out_is_refused(graph: Graph) -> None:
     with causal_chain(["not-a-bookmark"]), pytest.raises(Invalid):
-        await graph.read("setup/ping")
+        await graph.read("store/setup/ping")
 
 
 async def test_a_cluster_is_reached_by_its_uri_alone(settings: Settings, tenant_id: str) -> None:
@@ -176,7 +176,7 @@ async def test_a_cluster_is_reached_by_its_uri_alone(settings: Settings, tenant_
     uri = str(settings.neo4j_uri).replace("bolt://", "neo4j://")
     routed = elsewhere(settings, neo4j_uri=uri)
 
-    assert await routed.read("setup/ping") == [{"answer": 1}]
+    assert await routed.read("store/setup/ping") == [{"answer": 1}]
     again = await add_tenant(routed, tenant_id, name="Again", now=datetime.now(UTC))
     assert again.name == "Test"
     await routed.close()
@@ -190,7 +190,7 @@ async def test_several_statements_share_one_deadline(
     started = time.monotonic()
 
     with answer_within(1.0):
-        assert await graph.read("setup/ping") == [{"answer": 1}]
+        assert await graph.read("store/setup/ping") == [{"answer": 1}]
         for _ in range(3):
             with pytest.raises(GraphUnavailable):
                 await graph.read("slow")
@@ -208,7 +208,7 @@ async def test_a_rehearsal_has_a_deadline_and_tells_that_neo4j_is_away(
         return await rehearsal.read("slow")
 
     async def ask(rehearsal: Graph) -> list[Row]:
-        return await rehearsal.read("setup/ping")
+        return await rehearsal.read("store/setup/ping")
 
     with answer_within(1.0), pytest.raises(GraphUnavailable):
         await graph.rehearse(wait_long)
@@ -226,7 +226,7 @@ def elsewhere(settings: Settings, **changes: object) -> Graph:
 async def refusal_and_seconds(graph: Graph) -> tuple[str, float]:
     started = time.monotonic()
     with pytest.raises(GraphUnavailable) as refused:
-        await graph.read("setup/ping")
+        await graph.read("store/setup/ping")
     await graph.close()
     return str(refused.value), time.monotonic() - started
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from engine.errors import StatementFailed
-from engine.graph import Graph
-from engine.index_repair import refile_items
+from engine.service.index_repair import refile_items
+from engine.store.graph import Graph
 from tests.conftest import Statements
 
 MAKE = """

@@ -11,12 +11,12 @@ from hypothesis.stateful import (
     rule,
 )
 
+from engine.access.keys import KeyRing, issue_key, revoke_key, rotate_key
+from engine.access.tenants import add_tenant
 from engine.errors import KeyNotFound, LastAdminKey, Unauthenticated
-from engine.graph import Graph
-from engine.keys import KeyRing, issue_key, revoke_key, rotate_key
 from engine.models import Role
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
 from tests.machines import Machine, run_machine
 
 PAST, FUTURE = timedelta(days=-1), timedelta(days=1)

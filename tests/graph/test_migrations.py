@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine import migrations
-from engine.embedding import Embedder, claim_model
+from engine.embedding.embedder import Embedder, claim_model
 from engine.errors import ModelMismatch, SchemaDrift, SchemaTooNew, StatementFailed
-from engine.graph import Graph
-from engine.migrations import ALL, Migration, migrate, pending
 from engine.settings import Settings
+from engine.store import migrations
+from engine.store.graph import Graph
+from engine.store.migrations import ALL, Migration, migrate, pending
 from tests.conftest import Statements
 from tests.servers import Neo4jServer, local_neo4j
 
@@ -92,8 +92,8 @@ async def test_a_step_that_was_applied_and_not_recorded_does_no_harm(empty: Grap
 
 
 async def test_the_lease_of_a_dead_process_runs_out(empty: Graph) -> None:
-    await empty.write("setup/migration_lock_unique")
-    await empty.write("setup/take_migration_lock", holder="the dead", seconds=1)
+    await empty.write("store/setup/migration_lock_unique")
+    await empty.write("store/setup/take_migration_lock", holder="the dead", seconds=1)
 
     assert len(await asyncio.wait_for(migrate(empty, FEW), 30)) == len(FEW)
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from engine.errors import RunFolded
-from engine.memories import add_link
+from engine.memory.memories import add_link
 from engine.models import CandidateState, LinkType
 from engine.night.ledger import Run, get_run, list_changes, list_runs
+from engine.night.nights import HOUR, NIGHT, Stage
 from engine.night.steps import RunInHand
 from engine.night.undo import undo_run
-from engine.nights import HOUR, NIGHT, Stage
-from engine.policy import Layer, set_persona_policy
+from engine.policy.policy import Layer, set_persona_policy
 from tests.lives import BORN, FIRST_NIGHT, Life
 from tests.plans import profiling
 
@@ -323,7 +323,9 @@ async def test_a_night_costs_what_changed_and_not_what_exists(
     assert (did[0]["strengthen"], did[0]["prune"]) == ({"strengthened": 1000}, {"pruned": 1000})
     assert (did[1]["strengthen"], did[0]["decay"]) == ({"strengthened": 10}, {"decayed": 1000})
     # The snapshot alone is counted over all, from one index: an entry each.
-    snapshot = sum(count for name, count in nearly_none.items() if name.startswith("capture/"))
+    snapshot = sum(
+        count for name, count in nearly_none.items() if name.startswith("night/snapshot/")
+    )
     assert snapshot < 5 * 1000
     assert sum(nearly_none.values()) - snapshot < 0.02 * sum(all_of_them.values()), nearly_none
     assert sum(nearly_none.values()) < 0.1 * sum(all_of_them.values()), nearly_none

@@ -12,17 +12,17 @@ from hypothesis.stateful import (
     rule,
 )
 
-from engine.candidates import draw_candidates, edit_candidate, remove_candidate
-from engine.conversations import list_messages
+from engine.access.tenants import add_tenant
 from engine.errors import CandidateClosed, RunFolded
 from engine.extraction.port import RuleExtractor
-from engine.graph import Graph
-from engine.memories import add_link
+from engine.memory.candidates import draw_candidates, edit_candidate, remove_candidate
+from engine.memory.memories import add_link
 from engine.models import LinkType, Message
 from engine.night.ledger import list_runs
 from engine.night.undo import undo_run
 from engine.settings import Settings
-from engine.tenants import add_tenant
+from engine.store.graph import Graph
+from engine.talk.conversations import list_messages
 from tests.graph.test_rollback import Dying, Killed
 from tests.lives import BORN, WINDOW, Life, word_embedder
 from tests.machines import Machine, run_machine

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from engine.access.personas import change_persona
 from engine.errors import NightUnderWay, PersonaNotFound
-from engine.graph import Graph
 from engine.night.ledger import Run, get_run, list_runs
+from engine.night.nights import Stage, claim_nights, due_to_fade, run_night
 from engine.night.steps import RunInHand, Step
-from engine.nights import Stage, claim_nights, due_to_fade, run_night
-from engine.personas import change_persona
+from engine.store.graph import Graph
 from tests.lives import FIRST_NIGHT, Life
 
 LATER = datetime(2026, 5, 2, 4, tzinfo=UTC)  # an hour after the first night

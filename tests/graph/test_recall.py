@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from engine.acknowledgments import Templates
-from engine.duplicates import duplicate_persona
-from engine.embedding import open_embedder
+from engine.access.personas import add_persona
+from engine.embedding.embedder import open_embedder
 from engine.errors import IdTaken, Invalid, MessageNotFound, PersonaNotFound
-from engine.flags import flag_message, undo_message
-from engine.memories import NewMemory, add_link, change_memory, minimize_memory, remember
+from engine.forgetting.acknowledgments import Templates
+from engine.forgetting.flags import flag_message, undo_message
+from engine.memory.duplicates import duplicate_persona
+from engine.memory.memories import NewMemory, add_link, change_memory, minimize_memory, remember
 from engine.models import LinkType, MemoryType, Persona, ReversalSource, Tone
-from engine.personas import add_persona
-from engine.recall import Filters, Hit, Recall, Recalled
+from engine.recall.recall import Filters, Hit, Recall, Recalled
 from engine.settings import Settings
 from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 

@@ -13,13 +13,13 @@ import pytest
 
 import cypher
 from engine.errors import NightUnderWay, RunNotFound, RunsAfter
-from engine.graph import Graph
-from engine.memories import add_link, change_memory, minimize_memory
+from engine.memory.memories import add_link, change_memory, minimize_memory
 from engine.models import LinkType, MemoryType
 from engine.night import integrate, link
 from engine.night.ledger import Run, get_run, list_changes
 from engine.night.undo import undo_run
-from engine.policy import Layer, set_persona_policy
+from engine.policy.policy import Layer, set_persona_policy
+from engine.store.graph import Graph
 from tests.lives import BORN, FIRST_NIGHT, Life
 
 DAY = timedelta(days=1)
@@ -369,7 +369,7 @@ async def test_a_snapshot_is_what_reading_every_memory_would_have_counted(past: 
 
 
 async def test_a_snapshot_is_counted_without_reading_a_memory(past: Life) -> None:
-    count = cypher.statement("capture/count").replace("CYPHER 25", "CYPHER 25 PROFILE")
+    count = cypher.statement("night/snapshot/count").replace("CYPHER 25", "CYPHER 25 PROFILE")
     (memories,) = await past.ask("MATCH (m:Memory {tenant_id: $t}) RETURN count(m) AS there")
 
     async with past.graph._driver.session(database=past.graph._database) as session:

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from engine.embedding import open_embedder
-from engine.graph import Graph
+from engine.embedding.embedder import open_embedder
 from engine.models import LinkType, MemoryType
 from engine.settings import Settings
+from engine.store.graph import Graph
 from tests.lives import BORN, FIRST_NIGHT, Life
 
 HINDI = [

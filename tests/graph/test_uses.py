@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from engine import uses
-from engine.broker import open_broker
-from engine.memories import Use
+from engine.memory.memories import Use
+from engine.recall import uses
+from engine.recall.uses import GROUP, STREAM, UseLog, count_told, next_uses
 from engine.settings import Settings
-from engine.uses import GROUP, STREAM, UseLog, count_told, next_uses
+from engine.store.broker import open_broker
 from tests.lives import FIRST_NIGHT, Life
 
 LATER = FIRST_NIGHT + timedelta(days=1)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from engine.policy import salience_after, salience_used, worked_out
+from engine.policy.policy import salience_after, salience_used, worked_out
 from tests.lives import BORN, FIRST_NIGHT, Life
 
 DAY = timedelta(days=1)

@@ -7,10 +7,10 @@ import pytest
 
 from api.app import create_app
 from api.envelope import Door
-from engine.clock import Clock
-from engine.embedding import Embedder, open_embedder
-from engine.graph import Graph
+from engine.embedding.embedder import Embedder, open_embedder
+from engine.service.clock import Clock
 from engine.settings import Settings
+from engine.store.graph import Graph
 from tests.api.conftest import NewCaller, living, new_caller
 from tests.lives import DIMENSIONS, WordEncoder
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from engine.graph import Graph
+from engine.store.graph import Graph
 from tests.graph.test_rollback import Dying
 from tests.machines import ROUNDS
 from tests.model.conftest import NOON, NewWorld

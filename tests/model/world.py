@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 
 import httpx
 
-from engine.candidates import draw_candidates
 from engine.extraction.port import RuleExtractor
-from engine.graph import Graph
+from engine.memory.candidates import draw_candidates
 from engine.models import Role
-from engine.nights import fade_hour, run_night
+from engine.night.nights import fade_hour, run_night
+from engine.store.graph import Graph
 from tests.graph.test_rollback import Dying, Killed
 from tests.lives import word_embedder
 from tests.model.reference import (

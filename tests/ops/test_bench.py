@@ -14,9 +14,9 @@ import pytest
 
 from bench.night import links, memories
 from bench.quality import ABLATION, lowers_quality
-from engine.clock import MovableClock
-from engine.graph import Graph
+from engine.service.clock import MovableClock
 from engine.settings import Settings
+from engine.store.graph import Graph
 from tests.conftest import clear
 from tests.servers import PROJECT
 

@@ -8,11 +8,11 @@ import pytest
 from neo4j import GraphDatabase
 from neo4j.exceptions import Neo4jError
 
-from engine.embedding import claim_model, open_embedder
-from engine.graph import Graph, Store, look_at_store
-from engine.index_repair import mend_indexes
-from engine.migrations import migrate
+from engine.embedding.embedder import claim_model, open_embedder
+from engine.service.index_repair import mend_indexes
 from engine.settings import Settings
+from engine.store.graph import Graph, Store, look_at_store
+from engine.store.migrations import migrate
 from ops.doctor import put_vector_indexes_aside, store_finding
 from ops.servers import Process, end, start_neo4j
 from ops.stack import Home
@@ -87,7 +87,7 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
         graph = Graph.open(settings).with_limit(120)
         mended = await mend_indexes(graph)
         await claim_model(graph, embedder)
-        await graph.read("setup/await_indexes", seconds=60)
+        await graph.read("store/setup/await_indexes", seconds=60)
         await graph.close()
 
         assert not panicked.ok

@@ -18,8 +18,8 @@ import httpx
 import psutil
 import pytest
 
-from engine.graph import Graph
 from engine.settings import Settings
+from engine.store.graph import Graph
 from ops.stack import Home, Stack
 from tests.conftest import clear
 from tests.servers import INSTALLED, PROJECT

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stop_words import get_stop_words
 
-from engine.acknowledgments import (
+from engine.errors import LlmUnavailable
+from engine.forgetting.acknowledgments import (
     IRREGULAR,
     TEMPLATES,
     InOwnVoice,
@@ -17,9 +18,8 @@ from engine.acknowledgments import (
     repeats,
     stems,
 )
-from engine.errors import LlmUnavailable
-from engine.extraction.prose import words
 from engine.models import Tone
+from engine.text.prose import words
 
 TALK = Path(__file__).parents[2] / "ops" / "talk" / "two_weeks.jsonl"
 SAID = [json.loads(line)["content"] for line in TALK.read_text().splitlines()]

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from engine import bounds
 from engine.bounds import KEY_BYTES, check_content, hashed, indexed
-from engine.candidates import as_text, filed
 from engine.errors import Invalid
+from engine.memory.candidates import as_text, filed
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

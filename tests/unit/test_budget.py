@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.budget import Piece, Pile, fill, left_out, room_beside
-from engine.context import PLACEHOLDER, working_memory
 from engine.errors import Invalid
+from engine.recall.budget import Piece, Pile, fill, left_out, room_beside
+from engine.recall.context import PLACEHOLDER, working_memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.embedding import (
+from engine.embedding.embedder import (
     Embedder,
     Vector,
     known_share,
@@ -95,7 +95,7 @@ def test_neither_torch_nor_the_runtime_is_loaded_before_the_first_text() -> None
     code = f"""
 import sys
 import api.app, tasks.jobs, ops.cli
-from engine.embedding import open_embedder
+from engine.embedding.embedder import open_embedder
 from engine.settings import DEFAULT_MODEL, Settings
 open_embedder(Settings(_env_file=None))
 print([name for name in {heavy} if name in sys.modules])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine.errors import Misconfigured
-from engine.extraction import Extraction, Said
+from engine.extraction.extract import Extraction, Said
 from engine.extraction.port import Extractor, open_extractor
 from engine.models import MemoryType
 from engine.settings import Settings

@@ -2,7 +2,6 @@
 
 import pytest
 
-from engine.extraction.prose import sentences
 from engine.extraction.statements import (
     OPPOSITES,
     SINGLE_VALUED,
@@ -10,6 +9,7 @@ from engine.extraction.statements import (
     is_single_valued,
     statements,
 )
+from engine.text.prose import sentences
 
 
 def stated(content: str, speaker: str = "Sam") -> list[Statement]:

@@ -4,8 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.embedding import Embedder, Encoder, Lexicon, Vector, unit
-from engine.facets import Faces, Facets, Saying, asked_in, embed_sayings, shelf, words_in
+from engine.embedding.embedder import Embedder, Encoder, Lexicon, Vector, unit
+from engine.embedding.memory_vectors import (
+    Faces,
+    Facets,
+    Saying,
+    asked_in,
+    embed_sayings,
+    shelf,
+    words_in,
+)
 
 SIZE = 16
 

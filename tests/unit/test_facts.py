@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.facts import Fact, fact_of, held_when_said, timeline
+from engine.memory.facts import Fact, fact_of, held_when_said, timeline
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 

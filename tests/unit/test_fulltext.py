@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.fulltext import (
+from engine.recall.fulltext import (
     MOST_CLAUSES,
     MOST_TERMS,
     clauses_of,

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from engine.gist import key_terms, label, parts
-from engine.segments import Turn
+from engine.talk.gist import key_terms, label, parts
+from engine.talk.segments import Turn
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

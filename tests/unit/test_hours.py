@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Invalid
-from engine.hours import TIME_ZONES, checked_time_zone, next_night, night_of
+from engine.policy.hours import TIME_ZONES, checked_time_zone, next_night, night_of
 
 MOMENTS = st.datetimes(
     min_value=datetime(1990, 1, 1), max_value=datetime(2090, 1, 1), timezones=st.just(UTC)

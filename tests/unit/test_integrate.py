@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.night.integrate import decide
-from engine.policy import Layer, worked_out
+from engine.policy.policy import Layer, worked_out
 
 MORNING = datetime(2026, 5, 8, 7, tzinfo=UTC)
 

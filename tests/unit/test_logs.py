@@ -4,7 +4,7 @@ import logging
 import pytest
 import structlog
 
-from engine.logs import set_up_logs
+from engine.service.logs import set_up_logs
 from engine.settings import Settings
 
 

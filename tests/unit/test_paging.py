@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Invalid
-from engine.paging import after, page
+from engine.store.paging import after, page
 
 
 @given(st.lists(st.text(min_size=1), unique=True).map(sorted), st.integers(1, 5))

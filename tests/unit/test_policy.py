@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from engine.errors import Invalid
 from engine.models import MemoryType
-from engine.policy import (
+from engine.policy.policy import (
     OF_THE_PERSONA,
     Figures,
     Layer,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.questions import Span, named, spans, told_in, understand
+from engine.recall.questions import Span, named, spans, told_in, understand
 
 NOW = datetime(2026, 11, 16, 15, 30, tzinfo=UTC)  # a Monday
 PEOPLE = ("Sam", "Maria Lopez", "Will", "Ada")

@@ -4,10 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.embedding import Lexicon, unit
-from engine.facets import Facets
-from engine.questions import understand
-from engine.ranking import EPOCH, PROFILES, Find, Weighed, moment, weigh
+from engine.embedding.embedder import Lexicon, unit
+from engine.embedding.memory_vectors import Facets
+from engine.recall.questions import understand
+from engine.recall.ranking import EPOCH, PROFILES, Find, Weighed, moment, weigh
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 SIZE = 4

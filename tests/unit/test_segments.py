@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.segments import LEAST, LONGEST, SILENCE, Span, Turn, join, segment
+from engine.talk.segments import LEAST, LONGEST, SILENCE, Span, Turn, join, segment
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)

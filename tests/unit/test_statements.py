@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 import cypher
-from engine.graph import Graph
+from engine.store.graph import Graph
 from tests.plans import explained, parts
 
 FILES = sorted(cypher.HERE.rglob("*.cypher"))
 NAMES = [str(file.relative_to(cypher.HERE).with_suffix("")) for file in FILES]
 PROJECT = cypher.HERE.parent
 # The one that runs in the system database, which explains nothing, is run by every start.
-EXPLAINED = [name for name in NAMES if name != "setup/set_first_password"]
+EXPLAINED = [name for name in NAMES if name != "store/setup/set_first_password"]
 
 
 def body(file: Path) -> list[str]:
@@ -69,9 +69,9 @@ def test_what_stands_in_two_statements_is_the_same_in_both(
 
 def test_copies_are_found() -> None:
     assert {(name, original) for name, _, original in COPIES} == {
-        (f"flags/{name}", original)
+        (f"forgetting/flags/{name}", original)
         for name in ("flag_messages", "undo_flags")
-        for original in ("facts/settle_facts", "checkpoints/refresh_summaries")
+        for original in ("memory/facts/settle_facts", "talk/checkpoints/refresh_summaries")
     }
 
 
@@ -83,11 +83,11 @@ def test_every_statement_is_called_by_its_name_somewhere() -> None:
     )
     called = {name for name in NAMES if f'"{name}"' in code}
 
-    assert set(NAMES) - called == set(cypher.names("migrations"))
+    assert set(NAMES) - called == set(cypher.names("store/migrations"))
 
 
 # These say who is a member; what they show or change is not limited by it.
-MEMBERSHIP = {"instances/put_member", "instances/remove_member"}
+MEMBERSHIP = {"access/instances/put_member", "access/instances/remove_member"}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in MEMBERSHIP])
@@ -99,7 +99,7 @@ def test_what_is_limited_to_members_is_limited_to_what_a_token_is_narrowed_to(na
 
 
 # These do look at every tenant's: all there are of a label is what they ask for.
-LOOKS_AT_ALL = {"runs/list_due_personas", "tenants/list_tenants"}
+LOOKS_AT_ALL = {"night/runs/list_due_personas", "access/tenants/list_tenants"}
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
@@ -108,13 +108,13 @@ async def test_neo4j_takes_every_file_as_it_is(graph: Graph, name: str) -> None:
     summary = await explained(graph, name)
 
     assert [n.gql_status for n in summary.gql_status_objects if "deprecat" in str(n)] == []
-    if not name.startswith(("migrations/", "setup/")) and name not in LOOKS_AT_ALL:
+    if not name.startswith("store/") and name not in LOOKS_AT_ALL:
         assert [it for it, _ in parts(summary.plan) if "LabelScan" in it] == []
 
 
 async def test_a_copy_is_looked_up_by_what_it_was_copied_from(graph: Graph) -> None:
     """Even where nothing was ever copied, and all against all would seem to cost nothing."""
-    plan = (await explained(graph, "duplicate/copy_links")).plan
+    plan = (await explained(graph, "memory/duplicates/copy_links")).plan
 
     looked_up = [it for _, it in parts(plan) if "copied_from" in it]
     assert len(looked_up) == 2
@@ -124,19 +124,19 @@ async def test_a_copy_is_looked_up_by_what_it_was_copied_from(graph: Graph) -> N
 @pytest.mark.parametrize(
     ("name", "indexes"),
     [
-        ("items/newest_of_tenant", ["tenant_id, said_at, id"] * 2),
-        ("items/oldest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        ("memory/items/newest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        ("memory/items/oldest_of_tenant", ["tenant_id, said_at, id"] * 2),
         (
-            "items/newest_of_personas",
+            "memory/items/newest_of_personas",
             ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
         ),
         (
-            "items/oldest_of_personas",
+            "memory/items/oldest_of_personas",
             ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
         ),
-        ("items/by_importance", ["tenant_id, persona_id, state, importance, id"] * 2),
-        ("items/by_salience", ["tenant_id, persona_id, state, salience, id"] * 2),
-        ("events/list_audit", ["tenant_id, written_at, id"]),
+        ("memory/items/by_importance", ["tenant_id, persona_id, state, importance, id"] * 2),
+        ("memory/items/by_salience", ["tenant_id, persona_id, state, salience, id"] * 2),
+        ("memory/history/list_audit", ["tenant_id, written_at, id"]),
     ],
 )
 async def test_a_listing_reads_an_index_in_its_order_and_no_farther(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.night.themes import READ, Reading, is_about, listed, one_theme, shared_terms
+from engine.text.themes import READ, Reading, is_about, listed, one_theme, shared_terms
 
 SHIFTS = [
     "I'm so tired after the night shift.",

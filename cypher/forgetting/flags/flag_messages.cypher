@@ -1,0 +1,358 @@
+// Flag messages of one conversation, with all that follows: candidates drawn from them are suppressed,
+// memories drawn from them and the links going out from those are turned down. Nothing is cut. It is the
+// memory of the persona each message belongs to that changes, and no other's.
+// A message that is flagged already keeps its flag.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $message_ids      list of strings
+// $act              map {id, is_range, by, at}
+// $personas         map, by persona id: maps {young_after: what was said later is young; factor: what one
+//                   act leaves of a weight; factor_of, factors: of which `type/category` or type it leaves
+//                   something else, and what}
+// $ack              map {id, persona_id, single, range, several, plainest, since}: what the persona may
+//                   say; one that the same person was given since then becomes the plural one instead, in
+//                   the words of the persona that gave it: several, by persona id, or else plainest
+//
+// Returns records, maps {message_id, flag} of the messages that were found, in the order given;
+// candidate_ids, memory_ids, checkpoint_ids, links (maps {from_id, to_id, type}): what was touched by this
+// call; acknowledgment: a map, or null when nothing new was flagged.
+CYPHER 25
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+// One at a time in a conversation, so that overlapping ranges come out as if one had been first.
+SET conversation.lock = true
+REMOVE conversation.lock
+WITH conversation
+CALL () {
+  UNWIND $message_ids AS id
+  MATCH (message:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
+  RETURN
+    collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message END) AS fresh,
+    count(message) AS members,
+    count(CASE WHEN message.said_at > $personas[message.persona_id].young_after THEN 1 END) AS young
+}
+// Whether it holds both old and young is asked of the whole selection, flagged before or not.
+WITH conversation, fresh, 0 < young < members AS mixed
+CALL (fresh, mixed) {
+  UNWIND range(0, size(fresh) - 1) AS place
+  WITH fresh[place] AS message, place, mixed
+  WITH message, place, mixed, $personas[message.persona_id] AS rules
+  CREATE
+    (flag:Flag {
+      tenant_id: $tenant_id,
+      id: $act.id + CASE WHEN $act.is_range THEN '-' + toString(place) ELSE '' END,
+      act: $act.id,
+      flagged_at: $act.at,
+      flagged_by: $act.by,
+      range_id: CASE WHEN $act.is_range THEN $act.id END,
+      scope:
+        CASE
+          WHEN message.said_at > rules.young_after THEN 'context_and_memory'
+          WHEN $act.is_range AND NOT mixed THEN 'context_and_memory'
+          ELSE 'context_only'
+        END,
+      factor: rules.factor,
+      factor_of: rules.factor_of,
+      factors: rules.factors
+    })
+  CREATE (flag)-[:FLAGS]->(message)
+  SET
+    message.flagged = true,
+    message.flag_id = flag.id
+}
+CALL (fresh) {
+  UNWIND fresh AS message
+  MATCH (item:Candidate|Memory)-[:DRAWN_FROM]->(message)
+  WHERE item.persona_id = message.persona_id
+  WITH DISTINCT item
+  ORDER BY item.id
+  // The lock before the look: the night may just be making a memory of it.
+  SET item.lock = true
+  REMOVE item.lock
+  WITH item
+  SET item.flagged = true
+  WITH item, item:Memory AS is_memory, item.state AS state
+  SET
+    item.state = CASE WHEN state IN ['pending', 'passed_over'] THEN 'suppressed' ELSE state END,
+    item.deprioritized_at =
+      CASE WHEN is_memory THEN null ELSE coalesce(item.deprioritized_at, $act.at) END
+  RETURN
+    collect(CASE WHEN is_memory THEN item END) AS memories,
+    collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
+    collect(CASE WHEN state IN ['pending', 'passed_over'] THEN item.id END) AS candidate_ids
+}
+CALL (memories) {
+  UNWIND memories AS memory
+  WITH
+    memory,
+    reduce(
+      weight = coalesce(memory.own_modifier, 1.0),
+      factor IN
+        COLLECT {
+          // What each act left in its time, whatever the policy is now.
+          MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+          WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+          WITH
+            flag.act AS act,
+            min(
+              coalesce(
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type + '/' + memory.category |
+                  flag.factors[place]
+                ][0],
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type |
+                  flag.factors[place]
+                ][0],
+                flag.factor
+              )
+            ) AS factor
+          RETURN factor
+          ORDER BY act
+        } |
+      weight * factor
+    ) AS weight
+  SET
+    memory.weight_modifier = weight,
+    memory.minimized = weight < 1
+  WITH memory
+  OPTIONAL MATCH
+    (memory)
+      -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
+      (other)
+  SET link.weight_modifier = memory.weight_modifier
+  RETURN
+    collect(
+      CASE WHEN link IS NOT NULL
+        THEN {from_id: memory.id, to_id: other.id, type: type(link)}
+      END
+    ) AS links
+}
+CALL (memories) {
+  // As in memory/facts/settle_facts: a statement of its own would be two round trips more.
+  UNWIND memories AS touched
+  WITH touched
+  WHERE touched.fact IS NOT NULL
+  CALL (touched) {
+    // What it can have closed: earlier ones of the same name, of the same value unless one holds at a time.
+    MATCH (memory:Memory)
+      USING INDEX memory:Memory(tenant_id, persona_id, fact, said_at)
+    WHERE
+      memory.tenant_id = $tenant_id AND
+      memory.persona_id = touched.persona_id AND
+      memory.fact = touched.fact AND
+      memory.said_at <= touched.said_at AND
+      (memory.id = touched.id OR
+        touched.fact_arity = 'single' OR
+        memory.fact_value = touched.fact_value OR
+        (touched.fact_arity = 'plan' AND
+          (memory.fact_value + ' ' STARTS WITH touched.fact_value + ' ' OR
+            touched.fact_value + ' ' STARTS WITH memory.fact_value + ' ')))
+    RETURN memory
+  }
+  WITH DISTINCT memory
+  ORDER BY memory.id
+  // The lock before the look: another of the same name may just be flagged.
+  SET memory.lock = true
+  REMOVE memory.lock
+  WITH memory
+  CALL (memory) {
+    OPTIONAL MATCH (later:Memory)
+      USING INDEX later:Memory(tenant_id, persona_id, fact, said_at)
+    WHERE
+      later.tenant_id = $tenant_id AND
+      later.persona_id = memory.persona_id AND
+      later.fact = memory.fact AND
+      later.said_at >= memory.said_at AND
+      (later.said_at > memory.said_at OR later.id > memory.id) AND
+      later.state = 'active' AND
+      NOT later.flagged AND
+      CASE
+        WHEN
+          later.fact_value = memory.fact_value OR
+          (memory.fact_arity = 'plan' AND
+            (later.fact_value + ' ' STARTS WITH memory.fact_value + ' ' OR
+              memory.fact_value + ' ' STARTS WITH later.fact_value + ' '))
+          THEN later.fact_stance <> memory.fact_stance
+        ELSE later.fact_arity = 'single' AND later.fact_stance AND memory.fact_stance
+      END
+    WITH later
+    ORDER BY later.said_at, later.id
+    LIMIT 1
+    RETURN later.said_at AS valid_to
+  }
+  WITH memory, memory.valid_to AS before, valid_to
+  WHERE coalesce(before <> valid_to, before IS NOT NULL OR valid_to IS NOT NULL)
+  SET memory.valid_to = valid_to
+}
+CALL (fresh) {
+  // As in talk/checkpoints/refresh_summaries: a statement of its own would be a second round trip.
+  UNWIND fresh AS message
+  MATCH (message)<-[:COVERS]-(checkpoint:Checkpoint)
+  WITH DISTINCT checkpoint
+  CALL (checkpoint) {
+    MATCH (checkpoint)-[:COVERS]->(message:Message)
+    RETURN collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS heard
+  }
+  WITH
+    checkpoint,
+    heard = [] AS muted,
+    [
+      place IN range(0, size(checkpoint.parts) - 1)
+      WHERE checkpoint.part_message_ids[place] IN heard
+    ][..3] AS best
+  WITH
+    checkpoint,
+    muted,
+    reduce(
+      text = '',
+      part IN
+        COLLECT {
+          UNWIND best AS place
+          RETURN checkpoint.parts[place]
+          ORDER BY checkpoint.part_places[place], place
+        } |
+      text + CASE WHEN text = '' THEN '' ELSE '\n' END + part
+    ) AS summary
+  WHERE
+    checkpoint.summary IS NULL OR
+    checkpoint.summary <> summary OR
+    checkpoint.muted <> muted
+  CALL (checkpoint, summary) {
+    WITH checkpoint, summary
+    WHERE checkpoint.summary <> summary
+    SET checkpoint.summaries = coalesce(checkpoint.summaries, 0) + 1
+    CREATE
+      (checkpoint)-[:HAD]->
+      (:Summary {
+        tenant_id: $tenant_id,
+        id: checkpoint.id + '-' + toString(checkpoint.summaries),
+        text: checkpoint.summary,
+        made_at: checkpoint.summary_made_at,
+        stale_at: $act.at
+      })
+  }
+  SET
+    checkpoint.summary_made_at =
+      CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $act.at END,
+    checkpoint.summary = summary,
+    checkpoint.muted = muted
+  RETURN collect(checkpoint.id) AS checkpoint_ids
+}
+// Of who flagged, so that nobody is told of what others have flagged.
+OPTIONAL MATCH (conversation)-[:ACKNOWLEDGED {by: $act.by}]->(given:Acknowledgment)
+WHERE given.withdrawn_at IS NULL AND given.last_at >= $ack.since
+CALL (conversation, fresh, given) {
+  WITH conversation, fresh, given
+  WHERE fresh <> [] AND given IS NULL
+  CREATE
+    (made:Acknowledgment {
+      tenant_id: $tenant_id,
+      id: $ack.id,
+      conversation_id: $conversation_id,
+      persona_id: $ack.persona_id,
+      text: CASE WHEN size(fresh) > 1 THEN $ack.range ELSE $ack.single END,
+      plural: size(fresh) > 1,
+      made_at: $act.at,
+      last_at: $act.at
+    })
+  WITH conversation, made
+  OPTIONAL MATCH (conversation)-[last:ACKNOWLEDGED {by: $act.by}]->()
+  DELETE last
+  CREATE (conversation)-[:ACKNOWLEDGED {by: $act.by}]->(made)
+  RETURN made AS said
+  UNION
+  WITH fresh, given
+  WHERE fresh <> [] AND given IS NOT NULL
+  SET
+    given.text = coalesce($ack.several[given.persona_id], $ack.plainest),
+    given.plural = true,
+    given.last_at = $act.at
+  RETURN given AS said
+  UNION
+  WITH fresh
+  WHERE fresh = []
+  RETURN null AS said
+}
+CALL (fresh, said) {
+  UNWIND fresh AS message
+  // Looked up one by one: without this, a plan may join all flags of the tenant.
+  WITH said, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
+  SET flag.acknowledgment_id = said.id
+}
+CALL (conversation, fresh, said, candidate_ids, memory_ids, checkpoint_ids) {
+  WITH conversation, fresh, said, candidate_ids, memory_ids, checkpoint_ids
+  WHERE fresh <> []
+  SET conversation.events = coalesce(conversation.events, 0) + 1
+  CREATE
+    (event:Event {
+      tenant_id: $tenant_id,
+      conversation_id: $conversation_id,
+      place: conversation.events,
+      id: $act.id,
+      action: 'flagged',
+      by: $act.by,
+      at: $act.at,
+      written_at: datetime.realtime(),
+      seen_by: [$act.by],
+      candidate_ids: candidate_ids,
+      memory_ids: memory_ids,
+      range_id: CASE WHEN $act.is_range THEN $act.id END,
+      acknowledgment_id: said.id,
+      message_ids: [message IN fresh | message.id]
+    })
+  FOREACH (message IN fresh | CREATE (event)-[:ABOUT]->(message))
+  FOREACH (changed IN CASE WHEN checkpoint_ids = [] THEN [] ELSE [1] END |
+    // For everybody in the conversation: what a checkpoint tells has changed, not who has flagged.
+    SET conversation.events = conversation.events + 1
+    CREATE
+      (:Event {
+        tenant_id: $tenant_id,
+        conversation_id: $conversation_id,
+        place: conversation.events,
+        id: $act.id + '-summaries',
+        effect_of: $act.id,
+        action: 'summarized',
+        by: 'engine',
+        at: $act.at,
+        written_at: datetime.realtime(),
+        checkpoint_ids: checkpoint_ids
+      })
+  )
+  FOREACH (range IN CASE WHEN $act.is_range THEN [1] ELSE [] END |
+    CREATE
+      (:Range {
+        tenant_id: $tenant_id,
+        id: $act.id,
+        conversation_id: $conversation_id,
+        message_ids: $message_ids,
+        created_at: $act.at,
+        created_by: $act.by
+      })
+  )
+  RETURN count(*) AS written
+}
+CALL () {
+  UNWIND range(0, size($message_ids) - 1) AS place
+  MATCH
+    (message:Message {
+      tenant_id: $tenant_id,
+      id: $message_ids[place],
+      conversation_id: $conversation_id
+    })
+  WITH message, place, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
+  WITH message, flag, place
+  ORDER BY place
+  RETURN collect({message_id: message.id, flag: flag {.*}}) AS records
+}
+RETURN
+  records,
+  candidate_ids,
+  memory_ids,
+  checkpoint_ids,
+  links,
+  said {.id, .persona_id, .text, .plural, .made_at} AS acknowledgment

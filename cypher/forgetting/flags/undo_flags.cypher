@@ -1,0 +1,311 @@
+// Take back the flags of some messages of one conversation, with all that followed from them. What
+// another flag still holds stays as that one left it.
+//
+// $tenant_id        string
+// $conversation_id  string
+// $message_ids      list of strings
+// $range_id         string or null: with a range, only the flags that it has set
+// $flagged_by       string or null: with a user, only the flags of theirs
+// $act              map {id, by, at, source}
+// $flagged_after    zoned datetime: a flag that was set earlier is not taken back
+//
+// Returns records, maps {message_id, flag} of the messages that were ever flagged, in the order given;
+// candidate_ids, memory_ids, checkpoint_ids, links (maps {from_id, to_id, type}): what was touched by this
+// call; late: ids of messages flagged too long ago, in which case nothing was taken back. An acknowledgment
+// all of whose flags are taken back is withdrawn.
+CYPHER 25
+MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
+SET conversation.lock = true
+REMOVE conversation.lock
+WITH conversation
+CALL () {
+  UNWIND $message_ids AS id
+  MATCH (message:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
+  WHERE message.flagged
+  // Looked up one by one: without this, a plan may join all flags of the tenant.
+  WITH message, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
+  WHERE
+    ($range_id IS NULL OR flag.range_id = $range_id) AND
+    ($flagged_by IS NULL OR flag.flagged_by = $flagged_by)
+  RETURN
+    collect({message: message, flag: flag}) AS held,
+    collect(CASE WHEN flag.flagged_at < $flagged_after THEN message.id END) AS late
+}
+WITH conversation, late, CASE WHEN late = [] THEN held ELSE [] END AS held
+CALL (held) {
+  UNWIND held AS it
+  WITH it.message AS message, it.flag AS flag
+  SET
+    flag.reversed_at = $act.at,
+    flag.reversal_source = $act.source,
+    flag.reversed_by = $act.by,
+    flag.reversed_in = $act.id,
+    message.flagged = false
+}
+CALL (held) {
+  UNWIND [it IN held | it.message] AS message
+  MATCH (item:Candidate|Memory)-[:DRAWN_FROM]->(message)
+  WHERE item.persona_id = message.persona_id
+  WITH DISTINCT item
+  ORDER BY item.id
+  SET item.lock = true
+  REMOVE item.lock
+  WITH
+    item,
+    item:Memory AS is_memory,
+    item.state AS state,
+    coalesce(item.own_flagged, false) OR
+    EXISTS {
+      (item)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: item.persona_id})
+    } AS still
+  SET
+    item.flagged = still,
+    item.deprioritized_at = CASE WHEN still THEN item.deprioritized_at END,
+    item.state =
+      CASE
+        WHEN state <> 'suppressed' OR still THEN state
+        // The night has passed over it: it waits to be restored.
+        WHEN item.passed_over_at IS NOT NULL THEN 'passed_over'
+        ELSE 'pending'
+      END
+  RETURN
+    collect(CASE WHEN is_memory THEN item END) AS memories,
+    collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
+    collect(CASE WHEN state = 'suppressed' AND NOT still THEN item.id END) AS candidate_ids
+}
+CALL (memories) {
+  UNWIND memories AS memory
+  WITH
+    memory,
+    reduce(
+      weight = coalesce(memory.own_modifier, 1.0),
+      factor IN
+        COLLECT {
+          // What each act left in its time, whatever the policy is now.
+          MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+          WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+          WITH
+            flag.act AS act,
+            min(
+              coalesce(
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type + '/' + memory.category |
+                  flag.factors[place]
+                ][0],
+                [
+                  place IN range(0, size(flag.factor_of) - 1)
+                  WHERE flag.factor_of[place] = memory.memory_type |
+                  flag.factors[place]
+                ][0],
+                flag.factor
+              )
+            ) AS factor
+          RETURN factor
+          ORDER BY act
+        } |
+      weight * factor
+    ) AS weight
+  SET
+    memory.weight_modifier = weight,
+    memory.minimized = weight < 1
+  WITH memory
+  OPTIONAL MATCH
+    (memory)
+      -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
+      (other)
+  SET link.weight_modifier = memory.weight_modifier
+  RETURN
+    collect(
+      CASE WHEN link IS NOT NULL
+        THEN {from_id: memory.id, to_id: other.id, type: type(link)}
+      END
+    ) AS links
+}
+CALL (memories) {
+  // As in memory/facts/settle_facts: a statement of its own would be two round trips more.
+  UNWIND memories AS touched
+  WITH touched
+  WHERE touched.fact IS NOT NULL
+  CALL (touched) {
+    // What it can have closed: earlier ones of the same name, of the same value unless one holds at a time.
+    MATCH (memory:Memory)
+      USING INDEX memory:Memory(tenant_id, persona_id, fact, said_at)
+    WHERE
+      memory.tenant_id = $tenant_id AND
+      memory.persona_id = touched.persona_id AND
+      memory.fact = touched.fact AND
+      memory.said_at <= touched.said_at AND
+      (memory.id = touched.id OR
+        touched.fact_arity = 'single' OR
+        memory.fact_value = touched.fact_value OR
+        (touched.fact_arity = 'plan' AND
+          (memory.fact_value + ' ' STARTS WITH touched.fact_value + ' ' OR
+            touched.fact_value + ' ' STARTS WITH memory.fact_value + ' ')))
+    RETURN memory
+  }
+  WITH DISTINCT memory
+  ORDER BY memory.id
+  // The lock before the look: another of the same name may just be flagged.
+  SET memory.lock = true
+  REMOVE memory.lock
+  WITH memory
+  CALL (memory) {
+    OPTIONAL MATCH (later:Memory)
+      USING INDEX later:Memory(tenant_id, persona_id, fact, said_at)
+    WHERE
+      later.tenant_id = $tenant_id AND
+      later.persona_id = memory.persona_id AND
+      later.fact = memory.fact AND
+      later.said_at >= memory.said_at AND
+      (later.said_at > memory.said_at OR later.id > memory.id) AND
+      later.state = 'active' AND
+      NOT later.flagged AND
+      CASE
+        WHEN
+          later.fact_value = memory.fact_value OR
+          (memory.fact_arity = 'plan' AND
+            (later.fact_value + ' ' STARTS WITH memory.fact_value + ' ' OR
+              memory.fact_value + ' ' STARTS WITH later.fact_value + ' '))
+          THEN later.fact_stance <> memory.fact_stance
+        ELSE later.fact_arity = 'single' AND later.fact_stance AND memory.fact_stance
+      END
+    WITH later
+    ORDER BY later.said_at, later.id
+    LIMIT 1
+    RETURN later.said_at AS valid_to
+  }
+  WITH memory, memory.valid_to AS before, valid_to
+  WHERE coalesce(before <> valid_to, before IS NOT NULL OR valid_to IS NOT NULL)
+  SET memory.valid_to = valid_to
+}
+CALL (held) {
+  // As in talk/checkpoints/refresh_summaries: a statement of its own would be a second round trip.
+  UNWIND [it IN held | it.message] AS message
+  MATCH (message)<-[:COVERS]-(checkpoint:Checkpoint)
+  WITH DISTINCT checkpoint
+  CALL (checkpoint) {
+    MATCH (checkpoint)-[:COVERS]->(message:Message)
+    RETURN collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS heard
+  }
+  WITH
+    checkpoint,
+    heard = [] AS muted,
+    [
+      place IN range(0, size(checkpoint.parts) - 1)
+      WHERE checkpoint.part_message_ids[place] IN heard
+    ][..3] AS best
+  WITH
+    checkpoint,
+    muted,
+    reduce(
+      text = '',
+      part IN
+        COLLECT {
+          UNWIND best AS place
+          RETURN checkpoint.parts[place]
+          ORDER BY checkpoint.part_places[place], place
+        } |
+      text + CASE WHEN text = '' THEN '' ELSE '\n' END + part
+    ) AS summary
+  WHERE
+    checkpoint.summary IS NULL OR
+    checkpoint.summary <> summary OR
+    checkpoint.muted <> muted
+  CALL (checkpoint, summary) {
+    WITH checkpoint, summary
+    WHERE checkpoint.summary <> summary
+    SET checkpoint.summaries = coalesce(checkpoint.summaries, 0) + 1
+    CREATE
+      (checkpoint)-[:HAD]->
+      (:Summary {
+        tenant_id: $tenant_id,
+        id: checkpoint.id + '-' + toString(checkpoint.summaries),
+        text: checkpoint.summary,
+        made_at: checkpoint.summary_made_at,
+        stale_at: $act.at
+      })
+  }
+  SET
+    checkpoint.summary_made_at =
+      CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $act.at END,
+    checkpoint.summary = summary,
+    checkpoint.muted = muted
+  RETURN collect(checkpoint.id) AS checkpoint_ids
+}
+CALL (held) {
+  UNWIND held AS it
+  WITH DISTINCT it.flag.acknowledgment_id AS id
+  MATCH (said:Acknowledgment {tenant_id: $tenant_id, id: id})
+  WHERE
+    NOT EXISTS {
+      MATCH (flag:Flag {tenant_id: $tenant_id, acknowledgment_id: id})
+      WHERE flag.reversed_at IS NULL
+    }
+  SET said.withdrawn_at = $act.at
+  RETURN collect(said.id) AS withdrawn
+}
+CALL (conversation, held, withdrawn, candidate_ids, memory_ids, checkpoint_ids) {
+  WITH conversation, held, withdrawn, candidate_ids, memory_ids, checkpoint_ids
+  WHERE held <> []
+  SET conversation.events = coalesce(conversation.events, 0) + 1
+  CREATE
+    (event:Event {
+      tenant_id: $tenant_id,
+      conversation_id: $conversation_id,
+      place: conversation.events,
+      id: $act.id,
+      action: 'unflagged',
+      by: $act.by,
+      at: $act.at,
+      written_at: datetime.realtime(),
+      // Who flagged hears of it, whoever took it back.
+      seen_by:
+        COLLECT {
+          UNWIND held AS it
+          RETURN DISTINCT it.flag.flagged_by
+        },
+      candidate_ids: candidate_ids,
+      memory_ids: memory_ids,
+      withdrawn: withdrawn,
+      source: $act.source,
+      message_ids: [it IN held | it.message.id]
+    })
+  FOREACH (it IN held |
+    FOREACH (message IN [it.message] | CREATE (event)-[:ABOUT]->(message))
+  )
+  FOREACH (changed IN CASE WHEN checkpoint_ids = [] THEN [] ELSE [1] END |
+    // For everybody in the conversation: what a checkpoint tells has changed, not who has flagged.
+    SET conversation.events = conversation.events + 1
+    CREATE
+      (:Event {
+        tenant_id: $tenant_id,
+        conversation_id: $conversation_id,
+        place: conversation.events,
+        id: $act.id + '-summaries',
+        effect_of: $act.id,
+        action: 'summarized',
+        by: 'engine',
+        at: $act.at,
+        written_at: datetime.realtime(),
+        checkpoint_ids: checkpoint_ids
+      })
+  )
+  RETURN count(*) AS written
+}
+CALL () {
+  UNWIND range(0, size($message_ids) - 1) AS place
+  MATCH
+    (message:Message {
+      tenant_id: $tenant_id,
+      id: $message_ids[place],
+      conversation_id: $conversation_id
+    })
+  WITH message, place, message.flag_id AS flag_id
+  MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
+  WITH message, flag, place
+  ORDER BY place
+  RETURN collect({message_id: message.id, flag: flag {.*}}) AS records
+}
+RETURN records, candidate_ids, memory_ids, checkpoint_ids, links, late

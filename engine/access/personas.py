@@ -1,0 +1,104 @@
+"""Personas: whose memory this is."""
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from engine.errors import IdTaken, NotFound, PersonaNotFound
+from engine.models import Page, Persona, Tone
+from engine.policy.hours import checked_time_zone, next_night
+from engine.policy.policy import read_figures, read_policy
+from engine.store.audit import OPERATOR, audit_record
+from engine.store.graph import Graph, Row
+from engine.store.paging import after, page
+
+
+async def add_persona(
+    graph: Graph, tenant_id: str, persona: Persona, *, by: str = OPERATOR
+) -> Persona:
+    """Make a persona. Asking again with the same id and content finds the first."""
+    checked_time_zone(persona.time_zone)
+    hour = (await read_figures(graph, tenant_id)).consolidate_at
+
+    def as_made(rows: list[Row]) -> Persona:
+        if not rows:
+            raise NotFound(f"No tenant {tenant_id!r}.")
+        stored = as_persona(rows[0])
+        made = replace(persona, created_at=stored.created_at, updated_at=stored.updated_at)
+        if stored != made or rows[0]["copying"]:
+            raise IdTaken("persona", persona.id)
+        return stored
+
+    return await graph.write_if(
+        as_made,
+        "access/personas/add_persona",
+        tenant_id=tenant_id,
+        persona={
+            "id": persona.id,
+            "name": persona.name,
+            "identity": persona.identity,
+            "tone": persona.tone.value,
+            "time_zone": persona.time_zone,
+            "created_at": persona.created_at,
+            "updated_at": persona.updated_at,
+            "next_night_at": next_night(persona.created_at, persona.time_zone, hour),
+        },
+        event=audit_record("persona_added", by=by, now=persona.created_at),
+    )
+
+
+async def get_persona(graph: Graph, tenant_id: str, persona_id: str) -> Persona:
+    found = await graph.read(
+        "access/personas/get_persona", tenant_id=tenant_id, persona_id=persona_id
+    )
+    if not found:
+        raise PersonaNotFound(persona_id)
+    return as_persona(found[0])
+
+
+async def list_personas(
+    graph: Graph, tenant_id: str, *, cursor: str | None = None, limit: int
+) -> Page[Persona]:
+    rows = await graph.read(
+        "access/personas/list_personas", tenant_id=tenant_id, after=after(cursor), limit=limit + 1
+    )
+    return page([as_persona(row) for row in rows], limit, lambda persona: persona.id)
+
+
+async def change_persona(
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    changes: dict[str, Any],
+    *,
+    now: datetime,
+    by: str = OPERATOR,
+) -> Persona:
+    """Change what is named of a persona. A new time zone moves its next night."""
+    if not changes:
+        return await get_persona(graph, tenant_id, persona_id)
+    stored = {**changes, "updated_at": now}
+    if "time_zone" in changes:
+        time_zone = checked_time_zone(changes["time_zone"])
+        hour = (await read_policy(graph, tenant_id, persona_id)).figures.consolidate_at
+        stored["next_night_at"] = next_night(now, time_zone, hour)
+    found = await graph.write(
+        "access/personas/change_persona",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        changes=stored,
+        event=audit_record("persona_changed", by=by, now=now),
+        told=sorted({*changes} - {"identity"}),  # that is what the persona is told, and long
+        after=json.dumps(
+            {name: value if name != "identity" else "changed" for name, value in changes.items()}
+        ),
+    )
+    if not found:
+        raise PersonaNotFound(persona_id)
+    return as_persona(found[0])
+
+
+def as_persona(row: Row) -> Persona:
+    stored = row["persona"]
+    return Persona(**{**stored, "tone": Tone(stored["tone"])})
