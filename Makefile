@@ -53,7 +53,7 @@ format: ## Lay the code out and mend what lint can mend
 faults: ## Kill every process under load, every night at every transaction, many rounds (ROUNDS=10)
 	@$(PYTHON) ops/bootstrap.py dev
 	@$(BIN)/pentimento install
-	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/test_rollback.py tests/graph/test_night_machine.py tests/graph/test_flag_machine.py tests/model -s
+	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/night/test_rollback.py tests/graph/night/test_night_machine.py tests/graph/forgetting/test_flag_machine.py tests/model -s
 
 costs: ## What every statement reads in a persona of 100,000 memories, held against docs/costs.md (MEMORIES=100000)
 	@$(PYTHON) ops/bootstrap.py dev

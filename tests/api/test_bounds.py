@@ -11,7 +11,7 @@ from engine import bounds
 from engine.models import Role
 from tests.api.conftest import NewCaller
 from tests.api.dumps import dump
-from tests.api.test_conversations import said
+from tests.api.talk.test_conversations import said
 
 SCRIPTS = {
     "latin": "k",

@@ -25,7 +25,7 @@ from engine.models import new_id
 from engine.night.nights import claim_nights, due_to_fade, fade_hour, run_night
 from engine.store.graph import Graph
 from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
-from tests.api.test_access import (
+from tests.api.access.test_access import (
     ALLOWED,
     STREAM,
     World,

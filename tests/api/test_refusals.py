@@ -20,10 +20,10 @@ from engine.access.tenants import add_tenant
 from engine.models import Role, new_id
 from engine.settings import Settings
 from engine.store.graph import Graph
+from tests.api.access.test_tenancy import SAID, a_full_tenant
 from tests.api.conftest import NewCaller, a_client
 from tests.api.dumps import dump
 from tests.api.test_bounds import cursor_of
-from tests.api.test_tenancy import SAID, a_full_tenant
 from tests.conftest import clear
 
 WRITES = ("post", "put", "patch", "delete")

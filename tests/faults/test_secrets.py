@@ -14,7 +14,7 @@ from engine.models import Role
 from engine.settings import Settings
 from engine.store.graph import Graph
 from ops.ports import free_port
-from tests.api.test_identity import EC, ISSUER, OTHER, pem, signed
+from tests.api.access.test_identity import EC, ISSUER, OTHER, pem, signed
 from tests.servers import local_api, local_worker
 
 WORD = "zucchini"  # stands in everything that people say

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 
 from engine.store.graph import Graph
-from tests.graph.test_rollback import Dying
+from tests.graph.night.test_rollback import Dying
 from tests.machines import ROUNDS
 from tests.model.conftest import NOON, NewWorld
 from tests.model.reference import BOTH, CONTEXT, MANAGER, TOAST, Message

@@ -19,7 +19,7 @@ from engine.memory.candidates import draw_candidates
 from engine.models import Role
 from engine.night.nights import fade_hour, run_night
 from engine.store.graph import Graph
-from tests.graph.test_rollback import Dying, Killed
+from tests.graph.night.test_rollback import Dying, Killed
 from tests.lives import word_embedder
 from tests.model.reference import (
     MANAGER,

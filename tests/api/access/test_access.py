@@ -21,12 +21,12 @@ from engine.access.tokens import issue_token
 from engine.models import Caller, Role, new_id
 from engine.night.nights import run_night
 from engine.store.graph import Graph
+from tests.api.access.test_identity import EC, ISSUER, pem, signed
 from tests.api.conftest import a_client, a_token
 from tests.api.dumps import dump
-from tests.api.test_identity import EC, ISSUER, pem, signed
 from tests.conftest import clear
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "access.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "access.md"
 PENDING = "†"  # decided elsewhere, not asked yet
 STREAM = "listen_to_events"  # never ends by itself
 

@@ -22,7 +22,7 @@ from engine.store.graph import Graph
 from engine.talk.checkpoints import make_checkpoints
 from engine.talk.conversations import add_conversation
 from engine.talk.splits import split_conversation
-from tests.graph.test_night_machine import THINGS
+from tests.graph.night.test_night_machine import THINGS
 from tests.lives import BORN, RULES, Life, word_embedder
 from tests.machines import Machine, run_machine
 

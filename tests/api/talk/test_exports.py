@@ -11,7 +11,7 @@ from engine.models import Message, Role, Speaker
 from engine.talk import exports
 from engine.talk.conversations import record_messages
 from tests.api.conftest import NewCaller
-from tests.api.test_flags import DAY, HOUR, ago, chat, forget, take_back
+from tests.api.forgetting.test_flags import DAY, HOUR, ago, chat, forget, take_back
 from tests.lives import Life
 
 __all__ = ["chat"]

@@ -12,8 +12,8 @@ from api.envelope import Door
 from engine.night.nights import run_night
 from engine.night.undo import undo_run
 from engine.store.graph import Graph
+from tests.api.access.test_access import body_of, operations
 from tests.api.conftest import NewCaller
-from tests.api.test_access import body_of, operations
 
 # Routes with a method that writes, and why they leave no event.
 WITHOUT_EVENT = {

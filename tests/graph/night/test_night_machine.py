@@ -23,7 +23,7 @@ from engine.night.undo import undo_run
 from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.talk.conversations import list_messages
-from tests.graph.test_rollback import Dying, Killed
+from tests.graph.night.test_rollback import Dying, Killed
 from tests.lives import BORN, WINDOW, Life, word_embedder
 from tests.machines import Machine, run_machine
 

@@ -14,7 +14,7 @@ from engine.models import LinkType, MemoryState, MemoryType, Role, id_from
 from engine.night.nights import fade_hour, run_night
 from engine.service.jobs import Jobs
 from tests.api.conftest import NewCaller
-from tests.api.test_flags import DAY, HOUR, ago, chat, forget, take_back
+from tests.api.forgetting.test_flags import DAY, HOUR, ago, chat, forget, take_back
 from tests.lives import Life
 
 __all__ = ["chat"]

@@ -10,7 +10,16 @@ import pytest
 from engine.models import CandidateState, Role
 from engine.night.undo import undo_run
 from tests.api.conftest import NewCaller
-from tests.api.test_flags import DAY, HOUR, NONE, ago, chat, forget, forget_range, take_back
+from tests.api.forgetting.test_flags import (
+    DAY,
+    HOUR,
+    NONE,
+    ago,
+    chat,
+    forget,
+    forget_range,
+    take_back,
+)
 from tests.lives import Life
 
 __all__ = ["chat"]

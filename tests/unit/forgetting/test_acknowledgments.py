@@ -21,7 +21,7 @@ from engine.forgetting.acknowledgments import (
 from engine.models import Tone
 from engine.text.prose import words
 
-TALK = Path(__file__).parents[2] / "ops" / "talk" / "two_weeks.jsonl"
+TALK = Path(__file__).parents[3] / "ops" / "talk" / "two_weeks.jsonl"
 SAID = [json.loads(line)["content"] for line in TALK.read_text().splitlines()]
 KINDS = ("single", "several", "range")
 

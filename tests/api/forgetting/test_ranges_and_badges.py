@@ -15,7 +15,7 @@ from engine.night.nights import run_night
 from engine.settings import Settings
 from engine.talk.checkpoints import make_checkpoints
 from tests.api.conftest import NewCaller, a_client
-from tests.api.test_flags import DAY, HOUR, NONE, ago, chat, forget, records, take_back
+from tests.api.forgetting.test_flags import DAY, HOUR, NONE, ago, chat, forget, records, take_back
 from tests.lives import Life
 
 __all__ = ["chat"]
