@@ -49,27 +49,17 @@ from api.runs import RunController
 from api.tokens import TokenController
 from api.wire import Body, StrictRequest
 from engine import bounds
-from engine.access.identity import JwtVerifier
-from engine.access.keys import KeyRing
-from engine.access.limits import open_limiter
+from engine.access import Caller, JwtVerifier, KeyRing, open_limiter
 from engine.bounds import ID_PATTERN
-from engine.embedding.embedder import Embedder, claim_model, open_embedder
+from engine.embedding import Embedder, claim_model, open_embedder
 from engine.errors import EngineError, Unavailable
-from engine.forgetting.acknowledgments import open_acknowledger
-from engine.models import Caller
-from engine.policy.policy import set_deployment_policy
-from engine.recall.recall import Recall
-from engine.recall.uses import UseLog
-from engine.service.clock import open_clock
-from engine.service.index_repair import mend_indexes
-from engine.service.jobs import Jobs
-from engine.service.logs import set_up_logs
-from engine.service.warmup import Warmth, warm_up
+from engine.forgetting import open_acknowledger
+from engine.policy import set_deployment_policy
+from engine.recall import Recall, UseLog
+from engine.service import Jobs, Warmth, mend_indexes, open_clock, set_up_logs, warm_up
 from engine.settings import Settings
-from engine.store.broker import open_broker
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
-from engine.talk.events import Bells
+from engine.store import Graph, migrate, open_broker
+from engine.talk import Bells
 from engine.version import VERSION
 
 HEADERS = [  # that every route takes; the last one also those that need no key

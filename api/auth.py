@@ -9,10 +9,9 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.middleware import AbstractAuthenticationMiddleware, AuthenticationResult
 
-from engine.access.limits import RateLimiter
+from engine.access import Caller, RateLimiter, Role
 from engine.bounds import ID_PATTERN
 from engine.errors import ActsForUser, AnotherUser, Forbidden, Invalid, Unauthenticated
-from engine.models import Caller, Role
 
 USER_HEADER = "X-User-Id"
 TENANT_HEADER = "X-Tenant-Id"  # whose JWT this is, where its audience does not say so

@@ -14,9 +14,13 @@ from api.auth import EDITORS, PEOPLE, STAFF
 from api.errors import problems
 from api.preview import Preview, run_or_preview
 from api.wire import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
-from engine.embedding.embedder import Embedder
-from engine.forgetting.flags import as_touched
-from engine.memory.candidates import (
+from engine.access import Caller
+from engine.embedding import Embedder
+from engine.forgetting import Touched, as_touched
+from engine.memory import (
+    Candidate,
+    CandidateState,
+    Gate,
     edit_candidate,
     list_candidates,
     propose_candidate,
@@ -24,11 +28,10 @@ from engine.memory.candidates import (
     remove_candidate,
     restore_candidate,
 )
-from engine.models import Caller, Candidate, CandidateState, Gate, Page, Touched
-from engine.service.clock import Clock
+from engine.service import Clock
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.talk.events import tell_effect
+from engine.store import Graph, Page
+from engine.talk import tell_effect
 
 
 class CandidateController(Controller):

@@ -10,8 +10,8 @@ from litestar.di import NamedDependency
 from api.auth import ADMINS
 from api.errors import problems
 from api.wire import ClockSetting, in_utc, like
-from engine.service.clock import Clock, MovableClock
-from engine.store.graph import Graph
+from engine.service import Clock, MovableClock
+from engine.store import Graph
 
 
 @dataclass(frozen=True, slots=True)

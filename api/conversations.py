@@ -23,33 +23,32 @@ from api.wire import (
     like,
     said_at,
 )
+from engine.access import Caller, Role
 from engine.errors import Forbidden, NotFound
-from engine.models import (
-    Caller,
+from engine.ids import new_id
+from engine.service import Clock, Jobs
+from engine.settings import Settings
+from engine.store import Graph, Page
+from engine.talk import (
+    Bells,
     Checkpoint,
     Conversation,
+    Event,
+    ExportFormat,
     Message,
-    Page,
-    Role,
     Speaker,
     Split,
-    new_id,
-)
-from engine.service.clock import Clock
-from engine.service.jobs import Jobs
-from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.talk.checkpoints import list_checkpoints
-from engine.talk.conversations import (
     add_conversation,
+    export_conversation,
     get_conversation,
+    last_place,
+    list_checkpoints,
     list_conversations,
     list_messages,
+    listen,
     record_messages,
+    split_conversation,
 )
-from engine.talk.events import Bells, Event, last_place, listen
-from engine.talk.exports import ExportFormat, export_conversation
-from engine.talk.splits import split_conversation
 
 EXPORTED = {  # the content type and the ending of each format
     ExportFormat.JSONL: ("application/x-ndjson", "jsonl"),

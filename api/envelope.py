@@ -11,10 +11,11 @@ from litestar.routes import HTTPRoute
 from litestar.status_codes import HTTP_405_METHOD_NOT_ALLOWED
 from litestar.types import HTTPScope, Message, Receive, Scope, Send
 
-from engine.access.limits import WINDOW
+from engine.access import WINDOW
 from engine.errors import Invalid
-from engine.models import Allowance, new_id
-from engine.store.graph import answer_within, causal_chain
+from engine.ids import new_id
+from engine.models import Allowance
+from engine.store import answer_within, causal_chain
 
 REQUEST_ID = "X-Request-Id"
 BOOKMARK = "X-Bookmark"  # what a caller sends back to read its own writes from any process

@@ -12,20 +12,22 @@ from api.auth import PEOPLE
 from api.errors import problems
 from api.preview import Preview, run_or_preview
 from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
-from engine.forgetting.acknowledgments import Acknowledger
-from engine.forgetting.flags import (
+from engine.access import Caller
+from engine.forgetting import (
+    Acknowledger,
+    Flagged,
     FlagRules,
+    Range,
     flag_message,
     flag_range,
     get_range,
     undo_message,
     undo_range,
 )
-from engine.models import Caller, Flagged, Range
-from engine.service.clock import Clock
+from engine.service import Clock
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.talk.events import ring
+from engine.store import Graph
+from engine.talk import ring
 
 
 class FlagController(Controller):

@@ -7,10 +7,9 @@ from litestar.di import NamedDependency
 from litestar.openapi import ResponseSpec
 from redis.asyncio import Redis
 
-from engine.embedding.embedder import Embedder
-from engine.service.readiness import Readiness, check_readiness
-from engine.service.warmup import Warmth
-from engine.store.graph import Graph
+from engine.embedding import Embedder
+from engine.service import Readiness, Warmth, check_readiness
+from engine.store import Graph
 from engine.version import VERSION
 
 

@@ -8,7 +8,10 @@ from litestar.di import NamedDependency
 from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, Membership, NewInstance, NewUserId, PathId, like
-from engine.access.instances import (
+from engine.access import (
+    Caller,
+    Instance,
+    Member,
     add_instance,
     get_instance,
     list_instances,
@@ -16,9 +19,9 @@ from engine.access.instances import (
     put_member,
     remove_member,
 )
-from engine.models import Caller, Instance, Member, Page, new_id
-from engine.service.clock import Clock
-from engine.store.graph import Graph
+from engine.ids import new_id
+from engine.service import Clock
+from engine.store import Graph, Page
 
 
 class InstanceController(Controller):

@@ -9,9 +9,18 @@ from litestar.di import NamedDependency
 from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, NewKey, PathId, Rotation, in_utc, like
-from engine.access.keys import KeyRing, issue_key, list_keys, revoke_key, rotate_key
-from engine.models import ApiKey, Caller, IssuedKey, Page, Role
-from engine.store.graph import Graph
+from engine.access import (
+    ApiKey,
+    Caller,
+    IssuedKey,
+    KeyRing,
+    Role,
+    issue_key,
+    list_keys,
+    revoke_key,
+    rotate_key,
+)
+from engine.store import Graph, Page
 
 
 class KeyController(Controller):

@@ -8,10 +8,11 @@ from litestar.params import FromQuery, QueryParameter
 
 from api.errors import problems
 from api.wire import Cursor, Limit
-from engine.memory.items import Counts, Item, Sort, Standing, Which, count_items, list_items
-from engine.models import Caller, MemoryType, Page
+from engine.access import Caller
+from engine.memory import Counts, Item, Sort, Standing, Which, count_items, list_items
+from engine.models import MemoryType
 from engine.settings import Settings
-from engine.store.graph import Graph
+from engine.store import Graph, Page
 
 OneId = Annotated[str | None, QueryParameter(max_length=128)]
 Kind = Annotated[MemoryType | None, QueryParameter(name="type")]

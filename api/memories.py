@@ -30,42 +30,37 @@ from api.wire import (
     named,
     said_at,
 )
-from engine.embedding.embedder import Embedder
-from engine.memory.history import (
+from engine.access import Caller
+from engine.embedding import Embedder
+from engine.forgetting import Touched
+from engine.memory import (
     Audited,
-    Record,
-    export_audit,
-    list_audit,
-    memory_history,
-    message_history,
-)
-from engine.memory.memories import (
+    Coactivation,
+    Link,
+    Memory,
+    MemoryState,
     NewMemory,
+    Record,
     add_link,
     archive_memory,
     change_memory,
+    export_audit,
     get_memory,
+    list_audit,
     list_links,
     list_memories,
+    memory_history,
+    message_history,
     minimize_memory,
     remember,
     unarchive_memory,
     use_together,
 )
-from engine.models import (
-    Caller,
-    Coactivation,
-    Link,
-    Memory,
-    MemoryState,
-    MemoryType,
-    Page,
-    Touched,
-)
-from engine.service.clock import Clock
+from engine.models import MemoryType
+from engine.service import Clock
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.talk.events import tell_effect
+from engine.store import Graph, Page
+from engine.talk import tell_effect
 
 JSON_LINES = "application/x-ndjson"
 

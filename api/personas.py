@@ -12,12 +12,11 @@ from litestar.status_codes import HTTP_201_CREATED, HTTP_202_ACCEPTED
 from api.auth import ADMINS
 from api.errors import problems
 from api.wire import Cursor, Limit, NewDuplicate, NewPersona, PathId, PersonaChanges, like
-from engine.access.personas import add_persona, change_persona, get_persona, list_personas
-from engine.memory.duplicates import duplicate_persona
-from engine.models import Caller, Page, Persona, new_id
-from engine.service.clock import Clock
-from engine.service.jobs import Jobs
-from engine.store.graph import Graph
+from engine.access import Caller, Persona, add_persona, change_persona, get_persona, list_personas
+from engine.ids import new_id
+from engine.memory import duplicate_persona
+from engine.service import Clock, Jobs
+from engine.store import Graph, Page
 
 WAITS = 4.0  # seconds a caller waits for a copy; a worker goes on with a larger one
 

@@ -8,8 +8,8 @@ from litestar.di import NamedDependency
 from api.auth import ADMINS, OPERATORS
 from api.errors import problems
 from api.wire import PathId, like
-from engine.models import Caller
-from engine.policy.policy import (
+from engine.access import Caller
+from engine.policy import (
     Layer,
     PersonaPolicy,
     read_policies,
@@ -17,9 +17,9 @@ from engine.policy.policy import (
     set_persona_policy,
     set_tenant_policy,
 )
-from engine.recall.recall import Recall
-from engine.service.clock import Clock
-from engine.store.graph import Graph
+from engine.recall import Recall
+from engine.service import Clock
+from engine.store import Graph
 
 EXAMPLE = like(
     figures={"decay_days": 60},

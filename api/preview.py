@@ -5,10 +5,10 @@ from typing import Annotated, TypeVar
 
 from litestar.params import QueryParameter
 
-from engine.forgetting.flags import as_touched
-from engine.memory.memories import list_links
-from engine.models import Caller, Memory, Touched
-from engine.store.graph import Graph
+from engine.access import Caller
+from engine.forgetting import Touched, as_touched
+from engine.memory import Memory, list_links
+from engine.store import Graph
 
 T = TypeVar("T")
 

@@ -12,15 +12,23 @@ from litestar.status_codes import HTTP_200_OK
 from api.auth import EDITORS, STAFF
 from api.errors import problems
 from api.wire import Asked, ContextWanted, PathId, Waking, in_utc, like
-from engine.embedding.embedder import Embedder
-from engine.memory.memories import Use
-from engine.models import Caller, MemoryType, Role
-from engine.recall.context import Context, Wanted, assemble_context
-from engine.recall.hydration import Woken, hydrate
-from engine.recall.recall import Filters, Recall, Recalled
-from engine.recall.uses import UseLog
-from engine.service.clock import Clock
-from engine.store.graph import Graph
+from engine.access import Caller, Role
+from engine.embedding import Embedder
+from engine.memory import Use
+from engine.models import MemoryType
+from engine.recall import (
+    Context,
+    Filters,
+    Recall,
+    Recalled,
+    UseLog,
+    Wanted,
+    Woken,
+    assemble_context,
+    hydrate,
+)
+from engine.service import Clock
+from engine.store import Graph
 
 T = TypeVar("T")
 

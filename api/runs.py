@@ -6,17 +6,10 @@ from litestar.di import NamedDependency
 from api.auth import OPERATORS
 from api.errors import problems
 from api.wire import Cursor, Limit, PathId
-from engine.models import Caller, Page
-from engine.night.ledger import (
-    Change,
-    Run,
-    Snapshot,
-    get_run,
-    list_changes,
-    list_runs,
-    list_snapshots,
-)
-from engine.store.graph import Graph
+from engine.access import Caller
+from engine.memory import Change
+from engine.night import Run, Snapshot, get_run, list_changes, list_runs, list_snapshots
+from engine.store import Graph, Page
 
 
 class RunController(Controller):

@@ -9,12 +9,20 @@ from litestar.di import NamedDependency
 from api.auth import ADMINS, ISSUERS
 from api.errors import problems
 from api.wire import NewIdentityProvider, NewToken, like
-from engine.access.identity import AUDIENCE, KINDS, get_provider, remove_provider, set_provider
-from engine.access.keys import KeyRing
-from engine.access.tokens import issue_token
-from engine.models import Caller, IdentityProvider, IssuedToken
+from engine.access import (
+    AUDIENCE,
+    KINDS,
+    Caller,
+    IdentityProvider,
+    IssuedToken,
+    KeyRing,
+    get_provider,
+    issue_token,
+    remove_provider,
+    set_provider,
+)
 from engine.settings import Settings
-from engine.store.graph import Graph
+from engine.store import Graph
 
 
 class TokenController(Controller):

@@ -13,9 +13,13 @@ from litestar.params import BodyKwarg, PathParameter, QueryParameter
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from engine import bounds
+from engine.access import MemberRole, Tone
 from engine.bounds import ID_PATTERN, check_content
 from engine.errors import Invalid
-from engine.models import LinkType, MemberRole, MemoryType, ReversalSource, Speaker, Tone
+from engine.forgetting import ReversalSource
+from engine.memory import LinkType
+from engine.models import MemoryType
+from engine.talk import Speaker
 
 Id = Annotated[
     str,

@@ -19,26 +19,30 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.private import bare, private_neo4j
-from engine.access.instances import add_instance
-from engine.access.personas import add_persona
-from engine.access.tenants import add_tenant
-from engine.embedding.embedder import claim_model, open_embedder
-from engine.forgetting.acknowledgments import Templates
-from engine.forgetting.flags import FlagRules, flag_message, flag_range, undo_message, undo_range
-from engine.models import (
+from engine.access import (
     Caller,
-    Conversation,
     Instance,
     Persona,
-    ReversalSource,
     Role,
     Tone,
-    new_id,
+    add_instance,
+    add_persona,
+    add_tenant,
 )
+from engine.embedding import claim_model, open_embedder
+from engine.forgetting import (
+    FlagRules,
+    ReversalSource,
+    Templates,
+    flag_message,
+    flag_range,
+    undo_message,
+    undo_range,
+)
+from engine.ids import new_id
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
-from engine.talk.conversations import add_conversation
+from engine.store import Graph, migrate
+from engine.talk import Conversation, add_conversation
 
 NOW = datetime(2026, 5, 3, 12, tzinfo=UTC)
 CALLER = Caller("bench", "bench", Role.ADMIN)

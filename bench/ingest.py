@@ -24,16 +24,22 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.private import private_stack
-from engine.access.instances import add_instance
-from engine.access.personas import add_persona
-from engine.access.tenants import add_tenant
-from engine.embedding.embedder import Embedder, Encoder, Vector
-from engine.extraction.port import RuleExtractor
-from engine.memory.candidates import draw_candidates, read_gate
-from engine.models import Caller, Conversation, Instance, Message, Persona, Role, Speaker, Tone
+from engine.access import (
+    Caller,
+    Instance,
+    Persona,
+    Role,
+    Tone,
+    add_instance,
+    add_persona,
+    add_tenant,
+)
+from engine.embedding import Embedder, Encoder, Vector
+from engine.extraction import RuleExtractor
+from engine.memory import draw_candidates, read_gate
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.talk.conversations import add_conversation, record_messages
+from engine.store import Graph
+from engine.talk import Conversation, Message, Speaker, add_conversation, record_messages
 
 BATCH = 50  # messages in a call
 LONGEST = 1800  # seconds to wait for a conversation

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.ingest import read_talks
-from engine.extraction.extract import Said, extract
+from engine.extraction import Said, extract
 
 LABELS = Path(__file__).parent / "labels" / "candidates.jsonl"
 

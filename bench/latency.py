@@ -29,14 +29,12 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.private import bare, private_stack
-from engine.access.personas import add_persona
-from engine.embedding.embedder import Embedder, Vector, claim_model, open_embedder, unit
-from engine.embedding.memory_vectors import Facets, shelf
-from engine.models import Persona, Tone, id_from
-from engine.recall.fulltext import full_text_query
-from engine.recall.recall import Recall
+from engine.access import Persona, Tone, add_persona
+from engine.embedding import Embedder, Facets, Vector, claim_model, open_embedder, shelf, unit
+from engine.ids import id_from
+from engine.recall import Recall, full_text_query
 from engine.settings import Settings
-from engine.store.graph import Graph
+from engine.store import Graph
 
 TENANT = "demo"
 NOW = datetime(2026, 5, 3, 12, tzinfo=UTC)

@@ -26,18 +26,14 @@ from bench.forget import RULES
 from bench.ingest import Talk, read_talks
 from bench.private import bare, over_data
 from bench.quality import CALLER, SOURCES, ask, live, questions
-from engine.embedding.embedder import Embedder, open_embedder
-from engine.forgetting.acknowledgments import Templates
-from engine.forgetting.flags import flag_range
-from engine.policy.policy import Layer, set_persona_policy
-from engine.recall.context import Wanted, assemble_context
-from engine.recall.hydration import hydrate
-from engine.recall.recall import Recall
+from engine.embedding import Embedder, open_embedder
+from engine.forgetting import Templates, flag_range
+from engine.policy import Layer, set_persona_policy
+from engine.recall import Recall, Wanted, assemble_context, hydrate
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.talk.checkpoints import list_checkpoints, make_checkpoints
-from engine.talk.exports import ExportFormat, export_conversation
-from engine.text.prose import sentences
+from engine.store import Graph
+from engine.talk import ExportFormat, export_conversation, list_checkpoints, make_checkpoints
+from engine.text import sentences
 
 EVERY = 3  # which topics are flagged
 LEAST_WORDS = 5  # of a sentence that tells something

@@ -31,20 +31,16 @@ from rich.table import Table
 from api.app import create_app
 from bench.ingest import moment
 from bench.private import private_neo4j, private_redis
-from engine.access.keys import issue_key
-from engine.access.tenants import add_tenant
-from engine.embedding.embedder import Embedder, claim_model, open_embedder
+from engine.access import Role, add_tenant, issue_key
+from engine.embedding import Embedder, claim_model, open_embedder
 from engine.errors import EngineError
-from engine.extraction.port import RuleExtractor
-from engine.memory.candidates import draw_candidates
-from engine.models import Role
-from engine.night.nights import claim_nights, run_night
-from engine.policy.hours import next_night
-from engine.policy.policy import set_deployment_policy
+from engine.extraction import RuleExtractor
+from engine.memory import draw_candidates
+from engine.night import claim_nights, run_night
+from engine.policy import next_night, set_deployment_policy
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
-from engine.talk.checkpoints import make_checkpoints
+from engine.store import Graph, migrate
+from engine.talk import make_checkpoints
 
 BATCH = 50  # messages in a call
 DAY = timedelta(days=1)

@@ -26,14 +26,13 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.private import private_neo4j
-from engine.access.personas import add_persona
-from engine.access.tenants import add_tenant
-from engine.embedding.embedder import claim_model, open_embedder
-from engine.models import LinkType, Persona, Tone, new_id
-from engine.night.nights import run_night
+from engine.access import Persona, Tone, add_persona, add_tenant
+from engine.embedding import claim_model, open_embedder
+from engine.ids import new_id
+from engine.memory import LinkType
+from engine.night import run_night
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
+from engine.store import Graph, migrate
 
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
 USED, DUE, LATER = (NOW + timedelta(hours=it) for it in (-5, -1, 24 * 20))

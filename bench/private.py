@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 from engine.settings import Settings
-from engine.store.graph import Graph
+from engine.store import Graph
 from ops.demo import prepare_demo
 from ops.local_neo4j import Neo4jPlace
 from ops.ports import free_port

@@ -26,21 +26,24 @@ from rich.table import Table
 
 from bench.ingest import Talk, read_talks
 from bench.private import bare, over_data
-from engine.access.instances import add_instance
-from engine.access.personas import add_persona
-from engine.access.tenants import add_tenant
-from engine.embedding.embedder import Embedder, claim_model, open_embedder
-from engine.extraction.port import RuleExtractor
-from engine.memory.candidates import draw_candidates
-from engine.memory.duplicates import duplicate_persona
-from engine.memory.memories import Use, count_together
-from engine.models import Caller, Conversation, Instance, Persona, Role, Tone
-from engine.night.nights import run_night
-from engine.recall.recall import Recall
+from engine.access import (
+    Caller,
+    Instance,
+    Persona,
+    Role,
+    Tone,
+    add_instance,
+    add_persona,
+    add_tenant,
+)
+from engine.embedding import Embedder, claim_model, open_embedder
+from engine.extraction import RuleExtractor
+from engine.memory import Use, count_together, draw_candidates, duplicate_persona
+from engine.night import run_night
+from engine.recall import Recall
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
-from engine.talk.conversations import add_conversation, record_messages
+from engine.store import Graph, migrate
+from engine.talk import Conversation, add_conversation, record_messages
 
 CALLER = Caller("bench", "bench", Role.ADMIN)
 WINDOW = timedelta(hours=24)

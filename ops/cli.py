@@ -13,19 +13,13 @@ from typing import Annotated, Any, NoReturn, TypeVar
 import typer
 from rich.console import Console
 
-from engine.access.keys import issue_key
-from engine.access.tenants import add_tenant, list_tenants
-from engine.embedding.embedder import claim_model, open_embedder
+from engine.access import Role, add_tenant, issue_key, list_tenants
+from engine.embedding import claim_model, open_embedder
 from engine.errors import EngineError
-from engine.models import Role
-from engine.night.ledger import get_run
-from engine.night.nights import rehearse_night, run_night
-from engine.night.undo import undo_run
-from engine.service.clock import open_clock
-from engine.service.logs import set_up_logs
+from engine.night import get_run, rehearse_night, run_night, undo_run
+from engine.service import open_clock, set_up_logs
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
+from engine.store import Graph, migrate
 from ops.demo import PATIENCE, PERSONA, TENANT, prepare_demo
 from ops.doctor import StackRuns, examine, put_vector_indexes_aside
 from ops.install import FetchFailed, install_model, install_neo4j, one_at_a_time

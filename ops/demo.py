@@ -2,15 +2,23 @@
 
 from datetime import UTC, datetime
 
-from engine.access.instances import add_instance, put_member
-from engine.access.keys import KeyRing, issue_key
-from engine.access.personas import add_persona, get_persona
-from engine.access.tenants import add_tenant
+from engine.access import (
+    Instance,
+    KeyRing,
+    MemberRole,
+    Persona,
+    Role,
+    Tone,
+    add_instance,
+    add_persona,
+    add_tenant,
+    get_persona,
+    issue_key,
+    put_member,
+)
 from engine.errors import PersonaNotFound, Unauthenticated
-from engine.models import Instance, MemberRole, Persona, Role, Tone
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
+from engine.store import Graph, migrate
 
 TENANT = "demo"
 PERSONA = "ada"

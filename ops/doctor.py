@@ -10,11 +10,11 @@ from pathlib import Path
 
 import httpx
 
-from engine.embedding.embedder import open_embedder
+from engine.embedding import open_embedder
 from engine.errors import EngineError
-from engine.models import new_id
+from engine.ids import new_id
 from engine.settings import Settings
-from engine.store.graph import Store, look_at_store
+from engine.store import Store, look_at_store
 from ops.install import missing_jars
 from ops.local_neo4j import find_java, find_redis
 from ops.stack import Home

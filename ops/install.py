@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from engine.embedding.embedder import onnx_folder, open_embedder, words_file
+from engine.embedding import onnx_folder, open_embedder, words_file
 from engine.settings import DEFAULT_MODEL, Settings
 
 LOCK = Path(__file__).parent / "jars" / "jgo.lock.toml"

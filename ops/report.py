@@ -5,7 +5,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from engine.night.ledger import Change, Run
+from engine.memory import Change
+from engine.night import Run
 
 STATES = {
     "planned": "would be run",

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import redis
 
-from engine.store.graph import set_first_password
+from engine.store import set_first_password
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
 

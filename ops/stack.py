@@ -23,7 +23,7 @@ import httpx
 import psutil
 
 from engine.settings import Settings
-from engine.store.graph import set_first_password
+from engine.store import set_first_password
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
 

@@ -12,32 +12,27 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
 from pathlib import Path
 
-from engine.access.instances import add_instance, put_member
-from engine.access.personas import add_persona, list_personas
-from engine.access.tenants import add_tenant
-from engine.embedding.embedder import Embedder
-from engine.extraction.port import RuleExtractor
-from engine.memory.candidates import draw_candidates
-from engine.memory.memories import list_memories, use_together
-from engine.models import (
+from engine.access import (
     Caller,
-    Conversation,
     Instance,
     MemberRole,
-    Memory,
-    Message,
     Persona,
     Role,
-    Speaker,
     Tone,
+    add_instance,
+    add_persona,
+    add_tenant,
+    list_personas,
+    put_member,
 )
-from engine.night.ledger import Change, Run, list_changes, list_runs
-from engine.night.nights import run_night
-from engine.policy.hours import next_night, night_of
-from engine.policy.policy import Layer, read_policies, set_persona_policy
+from engine.embedding import Embedder
+from engine.extraction import RuleExtractor
+from engine.memory import Change, Memory, draw_candidates, list_memories, use_together
+from engine.night import Run, list_changes, list_runs, run_night
+from engine.policy import Layer, next_night, night_of, read_policies, set_persona_policy
 from engine.settings import Settings
-from engine.store.graph import Graph
-from engine.talk.conversations import add_conversation, record_messages
+from engine.store import Graph
+from engine.talk import Conversation, Message, Speaker, add_conversation, record_messages
 
 TALK = Path(__file__).parent / "talk" / "two_weeks.jsonl"
 TENANT = "two-weeks"

@@ -9,9 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from engine.extraction.extract import fingerprint
-from engine.memory.memories import list_links
-from engine.models import Link, Memory
+from engine.extraction import fingerprint
+from engine.memory import Link, Memory, list_links
 from ops.two_weeks import Day, Heard, Life, memories
 
 BARS = "▁▂▃▄▅▆▇█"

@@ -9,9 +9,9 @@ from celery.signals import heartbeat_sent, setup_logging, worker_shutdown
 from redis import Redis
 from redis.exceptions import RedisError
 
-from engine.service.logs import set_up_logs
+from engine.service import set_up_logs
 from engine.settings import Settings
-from engine.store.broker import PATIENCE, lose_worker, see_worker
+from engine.store import PATIENCE, lose_worker, see_worker
 
 settings = Settings()
 

@@ -3,12 +3,10 @@
 import structlog
 
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
-from engine.memory.candidates import draw_candidates, overdue_conversations
-from engine.memory.duplicates import copies_left, duplicate_persona
-from engine.night.nights import claim_nights, due_to_fade, fade_hour, run_night
-from engine.recall.uses import count_told
-from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
-from engine.talk.events import EVERY, ring_conversation
+from engine.memory import copies_left, draw_candidates, duplicate_persona, overdue_conversations
+from engine.night import claim_nights, due_to_fade, fade_hour, run_night
+from engine.recall import count_told
+from engine.talk import EVERY, make_checkpoints, overdue_checkpoints, ring_conversation
 from tasks.app import app, settings
 from tasks.process import broker, embedder, extractor, run
 

@@ -9,13 +9,11 @@ from typing import Any, TypeVar
 from celery.signals import worker_process_init
 from redis.asyncio import Redis
 
-from engine.embedding.embedder import Embedder, claim_model, open_embedder
-from engine.extraction.port import Extractor, open_extractor
-from engine.policy.policy import set_deployment_policy
-from engine.service.clock import Clock, open_clock
-from engine.store.broker import open_broker
-from engine.store.graph import Graph
-from engine.store.migrations import migrate
+from engine.embedding import Embedder, claim_model, open_embedder
+from engine.extraction import Extractor, open_extractor
+from engine.policy import set_deployment_policy
+from engine.service import Clock, open_clock
+from engine.store import Graph, migrate, open_broker
 from tasks.app import settings
 
 T = TypeVar("T")

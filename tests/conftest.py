@@ -16,7 +16,7 @@ import pytest
 import cypher
 from engine.access.tenants import add_tenant
 from engine.embedding.embedder import Embedder, Encoder, Vector, claim_model, open_embedder, unit
-from engine.models import new_id
+from engine.ids import new_id
 from engine.service.clock import MovableClock
 from engine.settings import Settings
 from engine.store.graph import Graph

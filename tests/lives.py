@@ -10,32 +10,21 @@ from typing import Any
 import numpy as np
 
 from engine.access.instances import add_instance
+from engine.access.models import Caller, Instance, Persona, Role, Tone
 from engine.access.personas import add_persona
 from engine.embedding.embedder import Embedder, Encoder, Vector, unit
 from engine.extraction.port import RuleExtractor
 from engine.forgetting.flags import FlagRules
 from engine.memory.candidates import draw_candidates, list_candidates, propose_candidate
+from engine.memory.changes import Change
 from engine.memory.memories import list_links, list_memories, use_together
-from engine.models import (
-    Caller,
-    Candidate,
-    CandidateState,
-    Conversation,
-    Instance,
-    Link,
-    Memory,
-    MemoryState,
-    MemoryType,
-    Message,
-    Persona,
-    Role,
-    Speaker,
-    Tone,
-)
-from engine.night.ledger import Change, Run
+from engine.memory.models import Candidate, CandidateState, Link, Memory, MemoryState
+from engine.models import MemoryType
+from engine.night.ledger import Run
 from engine.night.nights import fade_hour, rehearse_night, run_night
 from engine.store.graph import Graph
 from engine.talk.conversations import add_conversation, record_messages
+from engine.talk.models import Conversation, Message, Speaker
 
 DIMENSIONS = 384  # of the vector index of the graph under test
 WINDOW = timedelta(hours=24)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from engine.models import new_id
+from engine.ids import new_id
 from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.conftest import clear

@@ -9,8 +9,9 @@ import pytest
 from neo4j import AsyncResult, ResultSummary
 
 import cypher
+from engine.models import Row
 from engine.store import graph as door
-from engine.store.graph import Graph, Row
+from engine.store.graph import Graph
 
 
 async def explained(graph: Graph, name: str) -> ResultSummary:

@@ -16,7 +16,7 @@ import httpx
 import redis
 from docker.errors import DockerException
 
-from engine.models import new_id
+from engine.ids import new_id
 from engine.settings import Settings
 from ops.local_neo4j import Neo4jPlace
 from ops.ports import free_port

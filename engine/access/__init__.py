@@ -1,0 +1,91 @@
+"""Who may do what: tenants, keys, tokens, identity providers, instances, members, personas, limits.
+
+Every call comes from a `Caller` of one tenant; this room proves who that is and what they may see.
+"""
+
+from engine.access.audit import audit_event
+from engine.access.identity import (
+    AUDIENCE,
+    KINDS,
+    JwtVerifier,
+    get_provider,
+    remove_provider,
+    set_provider,
+)
+from engine.access.instances import (
+    add_instance,
+    get_instance,
+    list_instances,
+    list_members,
+    put_member,
+    remove_member,
+)
+from engine.access.keys import KeyRing, issue_key, list_keys, revoke_key, rotate_key
+from engine.access.limits import WINDOW, RateLimiter, open_limiter
+from engine.access.models import (
+    ApiKey,
+    Caller,
+    IdentityProvider,
+    Instance,
+    IssuedKey,
+    IssuedToken,
+    Member,
+    MemberRole,
+    Persona,
+    Role,
+    Tone,
+)
+from engine.access.personas import (
+    LEASE,
+    add_persona,
+    as_persona,
+    change_persona,
+    get_persona,
+    list_personas,
+)
+from engine.access.tenants import add_tenant, list_tenants
+from engine.access.tokens import issue_token
+
+__all__ = [
+    "AUDIENCE",
+    "KINDS",
+    "LEASE",
+    "WINDOW",
+    "ApiKey",
+    "Caller",
+    "IdentityProvider",
+    "Instance",
+    "IssuedKey",
+    "IssuedToken",
+    "JwtVerifier",
+    "KeyRing",
+    "Member",
+    "MemberRole",
+    "Persona",
+    "RateLimiter",
+    "Role",
+    "Tone",
+    "add_instance",
+    "add_persona",
+    "add_tenant",
+    "as_persona",
+    "audit_event",
+    "change_persona",
+    "get_instance",
+    "get_persona",
+    "get_provider",
+    "issue_key",
+    "issue_token",
+    "list_instances",
+    "list_keys",
+    "list_members",
+    "list_personas",
+    "list_tenants",
+    "open_limiter",
+    "put_member",
+    "remove_member",
+    "remove_provider",
+    "revoke_key",
+    "rotate_key",
+    "set_provider",
+]

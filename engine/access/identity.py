@@ -21,11 +21,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
+from engine.access.audit import audit_event
 from engine.access.jwks import KeySets, PublicKey, checked_url, is_strong
+from engine.access.models import Caller, IdentityProvider, Role
 from engine.errors import IdentityProviderNotFound, Invalid, NotFound, Unauthenticated
-from engine.models import Caller, IdentityProvider, Role
-from engine.store.audit import audit_event
-from engine.store.graph import Graph
+from engine.store import Graph
 
 AUDIENCE = "pentimento:"  # before the tenant's id
 LEEWAY = 30  # seconds two clocks may differ

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from datetime import datetime
 
+from engine.access.models import Caller, Instance, Member, MemberRole
 from engine.errors import IdTaken, InstanceNotFound, MemberNotFound, NotFound
-from engine.models import Caller, Instance, Member, MemberRole, Page
-from engine.store.audit import OPERATOR, audit_record
-from engine.store.graph import Graph, Row
-from engine.store.paging import after, page
+from engine.models import Row
+from engine.store import OPERATOR, Graph, Page, after, audit_record, page
 
 
 async def add_instance(

@@ -18,11 +18,10 @@ from time import monotonic
 from cachetools import TTLCache
 
 from engine.access.identity import JwtVerifier
+from engine.access.models import ApiKey, Caller, IssuedKey, Role
 from engine.errors import Invalid, KeyNotFound, LastAdminKey, NotFound, Unauthenticated
-from engine.models import ApiKey, Caller, IssuedKey, Page, Role
-from engine.store.audit import OPERATOR, audit_record
-from engine.store.graph import Graph, Row
-from engine.store.paging import after, page
+from engine.models import Row
+from engine.store import OPERATOR, Graph, Page, after, audit_record, page
 
 PREFIX = "pmt"
 TOKEN_PREFIX = "pmu"  # noqa: S105  # the public part of a token

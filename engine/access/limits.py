@@ -16,8 +16,9 @@ from prometheus_client import Counter
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from engine.access.models import Caller, Role
 from engine.errors import TooManyRequests
-from engine.models import Allowance, Caller, Role
+from engine.models import Allowance
 from engine.settings import Settings
 
 WINDOW = 60  # seconds

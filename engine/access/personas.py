@@ -5,13 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from engine.access.models import Persona, Tone
 from engine.errors import IdTaken, NotFound, PersonaNotFound
-from engine.models import Page, Persona, Tone
-from engine.policy.hours import checked_time_zone, next_night
-from engine.policy.policy import read_figures, read_policy
-from engine.store.audit import OPERATOR, audit_record
-from engine.store.graph import Graph, Row
-from engine.store.paging import after, page
+from engine.models import Row
+from engine.policy import checked_time_zone, next_night, read_figures, read_policy
+from engine.store import OPERATOR, Graph, Page, after, audit_record, page
 
 
 async def add_persona(
@@ -102,3 +100,6 @@ async def change_persona(
 def as_persona(row: Row) -> Persona:
     stored = row["persona"]
     return Persona(**{**stored, "tone": Tone(stored["tone"])})
+
+
+LEASE = 900  # seconds a silent worker keeps its run; longer than a job may take

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from engine.models import Tenant
-from engine.store.graph import Graph
+from engine.access.models import Tenant
+from engine.store import Graph
 
 
 async def add_tenant(graph: Graph, tenant_id: str, *, name: str, now: datetime) -> Tenant:

@@ -9,11 +9,12 @@ import json
 import secrets
 from datetime import datetime, timedelta
 
+from engine.access.audit import audit_event
 from engine.access.keys import TOKEN_PREFIX, hashed
+from engine.access.models import Caller, IssuedToken
 from engine.errors import InstanceNotFound, KeyNotFound
-from engine.models import Caller, IssuedToken
-from engine.store.audit import audit_event
-from engine.store.graph import Graph, Row
+from engine.models import Row
+from engine.store import Graph
 
 CLEARED_AT_ONCE = 100  # expired tokens; more than one, so that they do not pile up
 

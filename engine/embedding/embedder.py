@@ -24,8 +24,9 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from engine.errors import Conflict, EmbedderUnavailable, Misconfigured, ModelMismatch, ModelMissing
+from engine.models import Row
 from engine.settings import DEFAULT_MODEL, Settings
-from engine.store.graph import Graph
+from engine.store import Graph
 
 Vector = npt.NDArray[np.float32]
 
@@ -463,3 +464,9 @@ async def claim_model(graph: Graph, embedder: Embedder, *, analyzer: str = "engl
         await graph.write("embedding/drop_text_index")
     with suppress(Conflict):
         await graph.write("embedding/make_text_index", analyzer=analyzer)
+
+
+def is_legible(item: Row) -> bool:
+    """Whether the encoder knows enough of a text for its vector to tell it from others."""
+    share = item.get("known_share")
+    return share is None or share >= KNOWN_ENOUGH

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.embedding.embedder import WORD, Embedder, Lexicon, Vector
-from engine.models import id_from
-from engine.text.prose import sentences, straighten, word_set
+from engine.ids import id_from
+from engine.text import sentences, straighten, word_set
 
 PARTS = 12  # sentences of one text that are told apart
 LEAST_WORDS = 4  # of a sentence that says something alone

@@ -1,0 +1,18 @@
+"""Candidates from what was said: rules for facts and feelings, and a gate that keeps junk out.
+
+Needs no language model; one plugs in at the `Extractor` port.
+"""
+
+from engine.extraction.port import Extractor, RuleExtractor, open_extractor
+from engine.extraction.rule_based import OPPOSITES, Said, extract, fingerprint, is_single_valued
+
+__all__ = [
+    "OPPOSITES",
+    "Extractor",
+    "RuleExtractor",
+    "Said",
+    "extract",
+    "fingerprint",
+    "is_single_valued",
+    "open_extractor",
+]

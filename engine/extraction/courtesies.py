@@ -5,7 +5,7 @@ Whole parts of a sentence, compared as `fingerprint` folds them. English has pat
 the gate; here stand the courtesies of other languages, and no word that can be content.
 """
 
-from engine.text.prose import fingerprint
+from engine.text import fingerprint
 
 COURTESIES: dict[str, tuple[str, ...]] = {
     "greeting": (

@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Protocol
 
-from engine.text.prose import straighten
+from engine.text import straighten
 
 MARKED_VALENCE = 0.75  # weaker than this, a feeling that is not named is not worth remembering
 NAMED_VALENCE = 0.2  # enough when the speaker names the feeling

@@ -8,15 +8,7 @@ import re
 from dataclasses import dataclass
 
 from engine.extraction.courtesies import REASON_OF
-from engine.text.prose import (
-    fingerprint,
-    is_english,
-    sentences,
-    straighten,
-    tidy,
-    word_set,
-    words,
-)
+from engine.text import fingerprint, is_english, sentences, straighten, tidy, word_set, words
 
 MIN_WORDS = 2  # a lone word means nothing without the question it answers
 QUESTION_WORDS = 3  # what a question must carry, besides function words, to be worth keeping

@@ -8,7 +8,7 @@ import structlog
 from msgspec import Meta, Struct
 
 from engine.errors import LlmUnavailable
-from engine.extraction.extract import Extracted, Extraction, Said, extract, fingerprint
+from engine.extraction.rule_based import Extracted, Extraction, Said, extract, fingerprint
 from engine.llm import Llm
 from engine.models import MemoryType
 from engine.settings import Settings

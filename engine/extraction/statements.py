@@ -23,7 +23,7 @@ from typing import Any
 from engine.extraction.rules import ADVERBS, NAME, OF_OTHERS, POSSESSED, RULES, Rule
 from engine.extraction.values import MAX_LOOK, TIME, favoured, listed, place, place_or_lower
 from engine.extraction.vocabulary import NOT_NAMES, RELATIONS
-from engine.text.prose import straighten, word_set
+from engine.text import straighten, word_set
 
 SINGLE_VALUED: frozenset[str] = word_set(
     "name age birthday birth_year birthplace home job employer employment diet religion "

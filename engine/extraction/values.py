@@ -7,7 +7,7 @@ are too many, or that were cut off in the middle of a thought, are no value.
 import re
 
 from engine.extraction.vocabulary import CAPITAL, JOBS, MONTHS, NOT_NAMES
-from engine.text.prose import word_set
+from engine.text import word_set
 
 MAX_LOOK = 160  # characters of a clause after its verb that a value may be found in
 MAX_VALUE_WORDS = 9

@@ -1,7 +1,7 @@
 """The closed lists by which statements are recognised. Longer is not safer: a word belongs here
 when it means the same thing in almost every sentence."""
 
-from engine.text.prose import word_set
+from engine.text import word_set
 
 # A letter that a name begins with.
 CAPITAL = "[A-ZÀ-ÖØ-ÞĆČĐĞİŁŃŐŚŞŠŰŹŻŽ]"

@@ -16,12 +16,11 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from engine.access import Tone
 from engine.errors import LlmUnavailable
 from engine.llm import Llm
-from engine.models import Tone
 from engine.settings import Settings
-from engine.text.prose import sentences, words
-from engine.text.themes import stemmer, stop_words
+from engine.text import sentences, stemmer, stop_words, words
 
 LOOKED_AT = 200_000  # characters of what is forgotten that are compared
 KEPT = 2  # letters that a word and its stem begin with alike, but for these

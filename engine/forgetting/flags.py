@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from engine.access import Caller, Tone
 from engine.errors import (
     ConfirmationNeeded,
     Invalid,
@@ -18,25 +19,21 @@ from engine.errors import (
     UndoWindowOver,
 )
 from engine.forgetting.acknowledgments import LOOKED_AT, PLAINEST, Acknowledger
-from engine.models import (
-    Acknowledgment,
-    Caller,
+from engine.forgetting.models import Flagged, Range, ReversalSource, Touched
+from engine.ids import new_id
+from engine.memory import LinkKey, LinkType
+from engine.models import EARLIEST, Row
+from engine.policy import Policy, as_policy
+from engine.store import Graph
+from engine.talk import (
     Deprioritization,
-    Flagged,
-    LinkKey,
-    LinkType,
-    Range,
-    ReversalSource,
-    Tone,
-    Touched,
-    new_id,
+    as_acknowledgment,
+    as_record,
+    find_chosen,
+    find_message,
+    find_run,
+    sees_every_badge,
 )
-from engine.policy.policy import Policy, as_policy
-from engine.store.graph import Graph, Row
-from engine.store.paging import EARLIEST
-from engine.talk.conversations import as_record, get_conversation, sees_every_badge
-
-MOST = 5_000  # messages of one range; all of them are one transaction, and somebody waits for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ async def flag_range(
 ) -> Flagged:
     """Flag a run of messages, from one to another, both included; or those that are named."""
     if message_ids is None and first_id and last_id:
-        run = await find_run(graph, caller, conversation_id, first_id, last_id, most=MOST)
+        run = await find_run(graph, caller, conversation_id, first_id, last_id)
     elif message_ids is not None and not first_id and not last_id:
         run = await find_chosen(graph, caller, conversation_id, message_ids)
     else:
@@ -316,68 +313,6 @@ async def find_range(graph: Graph, caller: Caller, range_id: str, *, badges_for_
     return found[0]
 
 
-async def find_run(
-    graph: Graph,
-    caller: Caller,
-    conversation_id: str,
-    first_id: str,
-    last_id: str | None,
-    *,
-    most: int,
-) -> list[Row]:
-    """What was said from one message to another, or to the end, for those who may know of it."""
-    await get_conversation(graph, caller, conversation_id)
-    found = await graph.read(
-        "talk/conversations/list_run",
-        tenant_id=caller.tenant_id,
-        conversation_id=conversation_id,
-        first_id=first_id,
-        last_id=last_id,
-        limit=most + 1,
-    )
-    if not found:
-        raise Invalid("The first and the last message have to be of this conversation.")
-    messages: list[Row] = found[0]["messages"]
-    if len(messages) > most:
-        raise Invalid(f"These are more than {most} messages: too many at once.")
-    return messages
-
-
-async def find_chosen(
-    graph: Graph, caller: Caller, conversation_id: str, message_ids: Sequence[str]
-) -> list[Row]:
-    """Some messages of a conversation in its order, for those who may know of it."""
-    await get_conversation(graph, caller, conversation_id)
-    wanted = set(message_ids)
-    if not wanted:
-        raise Invalid("No message was chosen.")
-    if len(wanted) > MOST:
-        raise Invalid(f"These are more than {MOST} messages: too many at once.")
-    (found,) = await graph.read(
-        "talk/conversations/list_chosen",
-        tenant_id=caller.tenant_id,
-        conversation_id=conversation_id,
-        message_ids=sorted(wanted),
-    )
-    messages: list[Row] = found["messages"]
-    if len(messages) < len(wanted):
-        raise Invalid("Every chosen message has to be of this conversation.")
-    return messages
-
-
-async def find_message(graph: Graph, caller: Caller, message_id: str) -> Row:
-    """Where a message was said, for those who may know of it."""
-    found = await graph.read(
-        "talk/conversations/find_message",
-        tenant_id=caller.tenant_id,
-        message_id=message_id,
-        **caller.visibility,
-    )
-    if not found:
-        raise MessageNotFound(message_id)
-    return found[0]
-
-
 def as_flagged(
     conversation_id: str,
     done: Row,
@@ -417,10 +352,3 @@ def as_touched(done: Row) -> Touched:
             "checkpoints": len(ids["checkpoint_ids"]),
         },
     )
-
-
-def as_acknowledgment(stored: Row | None) -> Acknowledgment | None:
-    if stored is None:
-        return None
-    told = dict(stored)
-    return Acknowledgment(told.pop("id"), **told)

@@ -1,0 +1,113 @@
+"""Candidates and memories: how they are kept, changed, linked, listed, copied and explained.
+
+Content enters and leaves the graph through `content`.
+"""
+
+from engine.memory.candidates import (
+    draw_candidates,
+    edit_candidate,
+    list_candidates,
+    overdue_conversations,
+    propose_candidate,
+    read_gate,
+    remove_candidate,
+    restore_candidate,
+)
+from engine.memory.changes import Change, changes_of, decode_changes, encode_changes
+from engine.memory.content import decode_content, encode_content, index_properties
+from engine.memory.duplicates import copies_left, duplicate_persona
+from engine.memory.facts import Fact, as_fact, held_when_said, timeline
+from engine.memory.history import (
+    Audited,
+    Record,
+    export_audit,
+    list_audit,
+    memory_history,
+    message_history,
+)
+from engine.memory.items import Counts, Item, Sort, Standing, Which, count_items, list_items
+from engine.memory.memories import (
+    NewMemory,
+    Use,
+    add_link,
+    archive_memory,
+    change_memory,
+    count_together,
+    get_memory,
+    list_links,
+    list_memories,
+    minimize_memory,
+    remember,
+    unarchive_memory,
+    use_together,
+)
+from engine.memory.models import (
+    Candidate,
+    CandidateState,
+    Coactivation,
+    Gate,
+    Link,
+    LinkKey,
+    LinkType,
+    Memory,
+    MemoryState,
+)
+
+__all__ = [
+    "Audited",
+    "Candidate",
+    "CandidateState",
+    "Change",
+    "Coactivation",
+    "Counts",
+    "Fact",
+    "Gate",
+    "Item",
+    "Link",
+    "LinkKey",
+    "LinkType",
+    "Memory",
+    "MemoryState",
+    "NewMemory",
+    "Record",
+    "Sort",
+    "Standing",
+    "Use",
+    "Which",
+    "add_link",
+    "archive_memory",
+    "as_fact",
+    "change_memory",
+    "changes_of",
+    "copies_left",
+    "count_items",
+    "count_together",
+    "decode_changes",
+    "decode_content",
+    "draw_candidates",
+    "duplicate_persona",
+    "edit_candidate",
+    "encode_changes",
+    "encode_content",
+    "export_audit",
+    "get_memory",
+    "held_when_said",
+    "index_properties",
+    "list_audit",
+    "list_candidates",
+    "list_items",
+    "list_links",
+    "list_memories",
+    "memory_history",
+    "message_history",
+    "minimize_memory",
+    "overdue_conversations",
+    "propose_candidate",
+    "read_gate",
+    "remember",
+    "remove_candidate",
+    "restore_candidate",
+    "timeline",
+    "unarchive_memory",
+    "use_together",
+]

@@ -4,8 +4,9 @@ An item that is held back or down by a flag the caller may not know of is shown 
 were not there.
 """
 
-from engine.models import Caller, CandidateState
-from engine.store.graph import Row
+from engine.access import Caller
+from engine.memory.models import CandidateState
+from engine.models import Row
 
 
 def viewer_of(caller: Caller, *, badges_for_all: bool) -> str | None:

@@ -1,16 +1,13 @@
 """Candidates: drawn from messages as they arrive, changed inside the editing window."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.access.personas import get_persona
-from engine.bounds import feeling, indexed
-from engine.embedding.embedder import Embedder
-from engine.embedding.memory_vectors import Saying, embed_sayings, shelf
+from engine.access import Caller, audit_event, get_persona
+from engine.embedding import Embedder, Saying, embed_sayings, shelf
 from engine.errors import (
     CandidateClosed,
     CandidateNotFound,
@@ -19,21 +16,21 @@ from engine.errors import (
     NothingToRestore,
     PersonaNotFound,
 )
-from engine.extraction.extract import Said, extract
-from engine.extraction.port import Extractor
+from engine.extraction import Extractor, Said, extract
+from engine.ids import id_from, new_id
 from engine.memory.badges import shown_state, viewer_of
-from engine.memory.facts import Fact, as_fact, fact_of, fact_properties
-from engine.models import Caller, Candidate, CandidateState, Gate, MemoryType, Page, id_from, new_id
-from engine.policy.policy import read_policy
-from engine.store.audit import audit_event
-from engine.store.graph import Graph, Row
-from engine.store.paging import after, page
+from engine.memory.content import decode_content, encode_content, index_properties
+from engine.memory.facts import Fact, as_fact, fact_of
+from engine.memory.models import Candidate, CandidateState, Gate
+from engine.models import MemoryType, Row
+from engine.policy import read_policy
+from engine.store import Graph, Page, after, page
+from engine.talk import OVERDUE
 
 PEOPLE_KEPT = 500  # names a persona knows people by; each is looked for in every question
 MESSAGES_AT_ONCE = 64  # drawn from, embedded and kept as one transaction
 SAME = ("memory_type", "text", "content")  # of two candidates with one id, when they are the same
 GATE_CONVERSATIONS, GATE_MESSAGES = 1_000, 20_000  # the newest, that the gate is judged by
-OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +93,8 @@ async def draw_candidates(
                             "persona_id": message["persona_id"],
                             "memory_type": item.memory_type.value,
                             "text": item.text,
-                            "content": as_text(item.content),
-                            "filed": filed(item.content),
+                            "content": encode_content(item.content),
+                            "index_properties": index_properties(item.content),
                             "shelf": shelf(tenant_id, message["persona_id"]),
                             **next(embedded).whole,
                         }
@@ -138,7 +135,7 @@ async def exact_repeats(graph: Graph, tenant_id: str, waiting: Sequence[Row]) ->
         "memory/candidates/list_said_between", tenant_id=tenant_id, rows=rows
     ):
         between.setdefault(found["message_id"], []).extend(
-            as_named_facts(json.loads(found["content"]), found["said_at"])
+            as_named_facts(decode_content(found["content"]), found["said_at"])
         )
     # What waits in the same batch is not in the graph as a candidate yet.
     here = [
@@ -227,7 +224,7 @@ async def propose_candidate(
         "id": chosen_id or new_id(),
         "memory_type": memory_type.value,
         "text": text,
-        "content": as_text(content),
+        "content": encode_content(content),
         "extracted_at": now,
     }
     sizes = {"text": len(text), "content": len(proposed["content"])}
@@ -254,11 +251,11 @@ async def propose_candidate(
         tenant_id=caller.tenant_id,
         persona_id=persona_id,
         candidate={**proposed, **embedded.beside, "shelf": shelf(caller.tenant_id, persona_id)},
-        filed=filed(content),
+        index_properties=index_properties(content),
         embedding=embedded.embedding,
         sources=list(source_message_ids),
         **caller.visibility,
-        event={**audit_event(caller, "proposed", now), "after": as_text(sizes)},
+        event={**audit_event(caller, "proposed", now), "after": encode_content(sizes)},
     )
     return as_candidate({**stored, "acts": 0, "shown_acts": 0}, window)
 
@@ -305,7 +302,7 @@ async def edit_candidate(
     if text is not None:
         changes["text"] = text
     if content is not None:
-        changes |= {"content": as_text(content), **filed(content)}
+        changes |= {"content": encode_content(content), **index_properties(content)}
     embedding = None
     if text is not None:
         (embedded,) = await embed_sayings(embedder, [Saying(text)])
@@ -426,28 +423,6 @@ async def read_gate(graph: Graph, tenant_id: str, persona_id: str) -> Gate:
     )
 
 
-def filed(content: dict[str, Any]) -> Row:
-    """What the graph finds an item by: who it is about, its category, the fact it states.
-
-    Takes any content. What is too long for an index is cut, a feeling that is none is left out.
-    """
-    about = content.get("subject") or content.get("who")
-    category = content.get("category") or content.get("kind")
-    return {
-        "about": indexed(about) if isinstance(about, str) else None,
-        "category": indexed(category) if isinstance(category, str) else None,
-        "fact": fact_of(content),
-        **fact_properties(content),
-        "valence": feeling(content, "valence"),
-        "arousal": feeling(content, "arousal"),
-    }
-
-
-def as_text(content: dict[str, Any]) -> str:
-    """An object as a property can hold it, the same for the same object."""
-    return json.dumps(content, sort_keys=True, ensure_ascii=False)
-
-
 def as_candidate(stored: Row, window: timedelta) -> Candidate:
     """A candidate as it is shown: flags that its caller may not know of are not there."""
     hidden = stored["acts"] > 0 and stored["shown_acts"] == 0
@@ -457,7 +432,7 @@ def as_candidate(stored: Row, window: timedelta) -> Candidate:
         persona_id=stored["persona_id"],
         memory_type=MemoryType(stored["memory_type"]),
         text=stored["text"],
-        content=json.loads(stored["content"]),
+        content=decode_content(stored["content"]),
         extracted_at=stored["extracted_at"],
         editable_until=stored["extracted_at"] + window,
         state=CandidateState(shown_state(stored)),

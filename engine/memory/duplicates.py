@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.access.personas import as_persona
-from engine.embedding.memory_vectors import shelf
+from engine.access import LEASE, Persona, as_persona
+from engine.embedding import shelf
 from engine.errors import IdTaken, NightUnderWay, PersonaNotFound
-from engine.models import Persona, id_from
-from engine.night.steps import LEASE
-from engine.policy.hours import next_night
-from engine.policy.policy import read_policy
-from engine.store.audit import OPERATOR, audit_record
-from engine.store.graph import Graph, Row
+from engine.ids import id_from
+from engine.models import Row
+from engine.policy import next_night, read_policy
+from engine.store import OPERATOR, Graph, audit_record
 
 AT_ONCE = 500  # memories in one transaction, each with its vector
 STEP_SECONDS = 120.0  # one statement may take this long; the last looks at every memory

@@ -7,10 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from engine.bounds import indexed
-from engine.extraction.extract import OPPOSITES, fingerprint, is_single_valued
-from engine.store.graph import Row
-from engine.store.paging import EARLIEST
-from engine.text.themes import by_stem
+from engine.extraction import OPPOSITES, fingerprint, is_single_valued
+from engine.models import EARLIEST, Row
+from engine.text import by_stem
 
 VALUES_KEPT = 4_096  # values whose words are kept: each is held against many others
 # The one of two opposites that both are filed under.

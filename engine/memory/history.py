@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
+from engine.access import Caller
 from engine.errors import Invalid, MemoryNotFound
-from engine.forgetting.flags import find_message
 from engine.memory.badges import viewer_of
-from engine.models import Caller, Page
-from engine.night.ledger import changes_of
-from engine.store.graph import Graph, Row, answer_within
-from engine.store.paging import after, page
+from engine.memory.changes import changes_of
+from engine.models import Row
+from engine.store import Graph, Page, after, answer_within, page
+from engine.talk import find_message
 
 MOST_TOLD = 500  # events, and steps of runs, in one history: the newest
 STEPS_LOOKED_AT = 2_000  # of a persona, the newest, for the history of one memory

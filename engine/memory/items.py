@@ -12,12 +12,20 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from engine.embedding.memory_vectors import shelf
+from engine.access import Caller
+from engine.embedding import shelf
 from engine.errors import Invalid
 from engine.memory.badges import shown_state, shown_weight, shows_flag, viewer_of
-from engine.models import Caller, MemoryType, Page
-from engine.store.graph import Graph, Row
-from engine.store.paging import EARLIEST, after_moment, after_number, as_cursor, moment, numbered
+from engine.models import EARLIEST, MemoryType, Row
+from engine.store import (
+    Graph,
+    Page,
+    after_moment,
+    after_number,
+    as_cursor,
+    moment,
+    numbered,
+)
 
 MOST_LOOKED_AT = 5_000  # items, for one page
 MOST_COUNTED = 5_000  # items, for the counts: the newest

@@ -1,31 +1,20 @@
 """Memories as they are kept: read, pinned, linked, and used together."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.embedding.embedder import Embedder
-from engine.embedding.memory_vectors import Saying, embed_sayings, shelf
+from engine.access import Caller, audit_event
+from engine.embedding import Embedder, Saying, embed_sayings, shelf
 from engine.errors import IdTaken, Invalid, MemoryNotFound, MessageNotFound, PersonaNotFound
+from engine.ids import new_id
 from engine.memory.badges import shown_weight, viewer_of
-from engine.memory.candidates import as_text, filed
-from engine.models import (
-    Caller,
-    Coactivation,
-    Link,
-    LinkType,
-    Memory,
-    MemoryState,
-    MemoryType,
-    Page,
-    new_id,
-)
-from engine.policy.policy import Policy, policies_of, read_policy, salience_after
-from engine.store.audit import audit_event
-from engine.store.graph import Graph, Row, Write
-from engine.store.paging import after, page
+from engine.memory.content import decode_content, encode_content, index_properties
+from engine.memory.models import Coactivation, Link, LinkType, Memory, MemoryState
+from engine.models import MemoryType, Row
+from engine.policy import Policy, policies_of, read_policy, salience_after
+from engine.store import Graph, Page, Write, after, page
 
 DAY = 86_400.0  # seconds
 MOST_TOGETHER = 100  # memories of one use
@@ -129,8 +118,8 @@ async def change_memory(
             changes=changed,
             event={
                 **event,
-                "before": as_text({name: before[name] for name in changed}),
-                "after": as_text(changed),
+                "before": encode_content({name: before[name] for name in changed}),
+                "after": encode_content(changed),
             },
         )
 
@@ -167,13 +156,13 @@ async def remember(
     policy = await read_policy(graph, caller.tenant_id, persona_id)
     (embedded,) = await embed_sayings(embedder, [Saying(new.text)])
     memory_id = new.chosen_id or new_id()
-    properties = filed(new.content)
+    properties = index_properties(new.content)
     rest = timedelta(days=policy.of(new.memory_type.value, properties["category"]).decay_days)
     kept = {
         "id": memory_id,
         "memory_type": new.memory_type.value,
         "text": new.text,
-        "content": as_text(new.content),
+        "content": encode_content(new.content),
         "said_at": new.said_at or now,
         **embedded.beside,
         "shelf": shelf(caller.tenant_id, persona_id),
@@ -204,12 +193,12 @@ async def remember(
         tenant_id=caller.tenant_id,
         persona_id=persona_id,
         memory=kept,
-        filed=properties,
+        index_properties=properties,
         label=new.memory_type.value.capitalize(),
         embedding=embedded.embedding,
         sources=list(new.source_message_ids),
         **caller.visibility,
-        event={**audit_event(caller, "remembered", now), "after": as_text(stands)},
+        event={**audit_event(caller, "remembered", now), "after": encode_content(stands)},
     )
     # Whoever has said it is answered with it, though what has no message is shown to no person.
     return await get_memory(graph, replace(caller, user_id=None), memory_id, now=now)
@@ -321,7 +310,7 @@ async def add_link(
         type=link_type.value,
         strength=given,
         prune_below={kind: figures.prune_below for kind, figures in policy.types.items()},
-        event={**audit_event(caller, "linked", now), "after": as_text(made)},
+        event={**audit_event(caller, "linked", now), "after": encode_content(made)},
     )
     if not found:
         raise MemoryNotFound(to_id)
@@ -399,7 +388,7 @@ def as_memory(stored: Row, policy: Policy, now: datetime) -> Memory:
         memory_id=given.pop("id"),
         memory_type=MemoryType(given.pop("memory_type")),
         state=MemoryState(given.pop("state")),
-        content=json.loads(given.pop("content")),
+        content=decode_content(given.pop("content")),
         source_message_ids=given.pop("sources"),
         salience=round(salience_after(given.pop("salience"), idle, figures), 6),
         weight_modifier=weight,

@@ -1,6 +1,24 @@
-"""The night: what is done to a persona's memory, one stage after another.
+"""Consolidation: what is done to a persona's memory once a day, one stage after another.
 
-A run is one night, or one hour's fading, of one persona. It is a chain of steps; each step is one
-transaction that does its part and writes down, in the same breath, what it did and what was there
-before. So a run can be read, taken up where it stopped, rehearsed, and taken back.
+A run is a chain of steps, each one transaction that also records what was there before, so a run
+can be read, resumed, previewed and undone.
 """
+
+from engine.night.ledger import Run, Snapshot, get_run, list_changes, list_runs, list_snapshots
+from engine.night.nights import claim_nights, due_to_fade, fade_hour, rehearse_night, run_night
+from engine.night.undo import undo_run
+
+__all__ = [
+    "Run",
+    "Snapshot",
+    "claim_nights",
+    "due_to_fade",
+    "fade_hour",
+    "get_run",
+    "list_changes",
+    "list_runs",
+    "list_snapshots",
+    "rehearse_night",
+    "run_night",
+    "undo_run",
+]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from engine.models import Row
 from engine.night.steps import RunInHand
-from engine.store.graph import Row
 
 
 async def capture(run: RunInHand) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What was said to a persona and is in no checkpoint yet is put into one."""
 
 from engine.night.steps import RunInHand, Step
-from engine.store.graph import Write
-from engine.talk.checkpoints import make_checkpoints
+from engine.store import Write
+from engine.talk import make_checkpoints
 
 CONVERSATIONS_AT_ONCE = 100
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.embedding.embedder import about_tokens, unit
-from engine.embedding.memory_vectors import Facets, shelf
-from engine.memory.candidates import as_text
-from engine.models import id_from
-from engine.night.integrate import content_of, period
+from engine.embedding import Facets, about_tokens, shelf, unit
+from engine.ids import id_from
+from engine.memory import decode_content, encode_content
+from engine.models import Row
+from engine.night.integrate import period
 from engine.night.steps import RunInHand, Step, in_batches
-from engine.store.graph import Row, Write
-from engine.text.themes import READ, Reading, is_about, listed, one_theme
+from engine.store import Write
+from engine.text import READ, Reading, is_about, listed, one_theme
 
 AT_ONCE = 50  # episodes in one step
 NEAR = 20  # related episodes looked at for each, unless the policy wants more of them for a theme
@@ -126,7 +126,7 @@ def said_in(episode: Row) -> str:
 
 def speaks_of(reading: Reading, theme: Row) -> bool:
     """Whether an episode says the first thing that a theme is named by."""
-    terms = content_of(theme).get("terms") or [""]
+    terms = decode_content(theme["content"]).get("terms") or [""]
     return bool(terms[0]) and is_about(reading, terms[0])
 
 
@@ -148,7 +148,7 @@ def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], streng
         "id": id_from(run.persona.id, *sorted(it["id"] for it in group)),
         "text": text,
         "token_estimate": about_tokens(text),
-        "content": as_text(content),
+        "content": encode_content(content),
         "about": about,
         "category": CATEGORY,
         "said_at": last,

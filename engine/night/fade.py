@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from engine.night.steps import NEVER, RunInHand, Step
-from engine.store.graph import Write
+from engine.models import EARLIEST
+from engine.night.steps import RunInHand, Step
+from engine.store import Write
 
 AT_ONCE = 2_500  # memories whose links are strengthened in one step: about 10,000 links
 FADING_AT_ONCE = 10_000  # memories that decay in one step
@@ -25,7 +26,7 @@ async def reckon(run: RunInHand) -> dict[str, int]:
             as_of=run.as_of,
             after=last,
             limit=FADING_AT_ONCE,
-            never=NEVER,
+            never=EARLIEST,
         )
         if row["memories"]:
             reached.append(row["last"])
@@ -43,7 +44,7 @@ async def strengthen(run: RunInHand) -> dict[str, int]:
         (row,) = await write(
             "night/fading/strengthen",
             **in_step(run, place),
-            since=run.slept_at or NEVER,
+            since=run.slept_at or EARLIEST,
             limit=AT_ONCE,
             figures=run.policy.as_parameter(),
         )

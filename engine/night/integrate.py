@@ -1,29 +1,20 @@
 """Candidates that have had their time become memories, or reinforce the one that is there."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 import numpy as np
 
-from engine.embedding.embedder import KNOWN_ENOUGH
-from engine.extraction.extract import fingerprint
-from engine.memory.facts import Fact, as_fact, held_when_said
-from engine.models import new_id
-from engine.night.steps import (
-    Formed,
-    RunInHand,
-    Step,
-    alike,
-    as_similarity,
-    in_batches,
-    is_legible,
-)
-from engine.policy.policy import Policy
-from engine.store.graph import Row, Write
+from engine.embedding import KNOWN_ENOUGH, is_legible
+from engine.extraction import fingerprint
+from engine.ids import new_id
+from engine.memory import Fact, as_fact, decode_content, held_when_said
+from engine.models import Row
+from engine.night.steps import Formed, RunInHand, Step, alike, as_similarity, in_batches
+from engine.policy import Policy
+from engine.store import Write
 
 AT_ONCE = 200  # candidates in one step
 NEAR = 10  # memories looked at for each
@@ -151,7 +142,7 @@ def decide(
     decisions = []
     for row, near in zip(rows, near_here, strict=True):
         candidate = row["candidate"]
-        fact = as_fact(candidate["id"], content_of(candidate), candidate["said_at"])
+        fact = as_fact(candidate["id"], decode_content(candidate["content"]), candidate["said_at"])
         held = facts.setdefault(candidate["fact"] or "", [])
         if fact:
             near = {}  # a stated fact is the same when it says the same, not when it sounds alike
@@ -235,12 +226,7 @@ def standing_facts(rows: Sequence[Row]) -> dict[str, list[Fact]]:
     found: dict[str, list[Fact]] = {}
     for row in rows:
         memory = row["memory"]
-        fact = as_fact(memory["id"], content_of(memory), memory["said_at"])
+        fact = as_fact(memory["id"], decode_content(memory["content"]), memory["said_at"])
         if fact and memory["state"] == "active" and not memory["flagged"]:
             found.setdefault(memory["fact"], []).append(fact)
     return found
-
-
-def content_of(stored: Row) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(stored["content"])
-    return content

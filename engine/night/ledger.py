@@ -1,18 +1,17 @@
 """The ledger: every run, stage by stage, and every change it made."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.access.personas import get_persona
+from engine.access import get_persona
 from engine.errors import RunNotFound
-from engine.models import Page
-from engine.night.steps import from_text
-from engine.policy.policy import Policy
-from engine.store.graph import Graph, Row
-from engine.store.paging import after, after_place, page
+from engine.memory import Change, changes_of
+from engine.models import Row
+from engine.policy import Policy
+from engine.store import Graph, Page, after, after_place, page
 
 LAST = "\uffff"  # after every id
 STEPS_AT_ONCE = 20
@@ -63,15 +62,6 @@ class Snapshot:
     feeling: dict[str, float | None]  # of its somatic memories: how many, mean valence and arousal
     pinned: int
     minimized: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One thing a run did, with what was there before."""
-
-    stage: str
-    kind: str
-    change: dict[str, Any]
 
 
 async def list_runs(
@@ -127,74 +117,6 @@ async def list_changes(
     )
     steps = page([row["step"] for row in rows], size, lambda step: str(step["place"]))
     return Page([it for step in steps.items for it in changes_of(step)], steps.next_cursor)
-
-
-def changes_of(step: Row) -> Iterator[Change]:
-    """The changes of one step, whichever way it kept them."""
-    for kind, changes in from_text(step.get("changes") or "{}").items():
-        for change in changes:
-            yield Change(step["stage"], kind, change)
-    if kind := step.get("kind"):
-        for change in LISTS[kind](step):
-            yield Change(step["stage"], kind, change)
-
-
-def strengthened(step: Row) -> Iterator[Row]:
-    names = ("from_places", "to_ids", "types", "strength_before", "strength_after")
-    for at, to_id, kind, before, later in zip(*(step[name] for name in names), strict=True):
-        yield {
-            "from_id": step["memory_ids"][at],
-            "to_id": to_id,
-            "type": kind,
-            "before": before,
-            "after": later,
-        }
-
-
-def pruned(step: Row) -> Iterator[Row]:
-    gone: dict[int, list[Row]] = {}
-    links = zip(*(step[name] for name in ("from_places", "to_ids", "types")), strict=True)
-    for place, (at, to_id, kind) in enumerate(links):
-        told = {
-            name: step[f"all_{name}"][place] for name in step["names"] if step[f"has_{name}"][place]
-        }
-        link = {"from_id": step["memory_ids"][at], "to_id": to_id, "type": kind}
-        gone.setdefault(at, []).append({**link, "properties": told})
-    names = ("memory_ids", "prune_before", "pinned")
-    for at, (memory_id, before, pinned) in enumerate(
-        zip(*(step[name] for name in names), strict=True)
-    ):
-        yield {
-            "memory_id": memory_id,
-            "before": before,
-            "links": gone.get(at, []),
-            "pinned": pinned,
-        }
-
-
-def decayed(step: Row) -> Iterator[Row]:
-    names = ("memory_ids", "importance_before", "importance_after")
-    for memory_id, before, later in zip(*(step[name] for name in names), strict=True):
-        if before != later:
-            yield {"id": memory_id, "before": before, "after": later}
-
-
-def archived(step: Row) -> Iterator[Row]:
-    for memory_id, salience in zip(step["memory_ids"], step["salience_before"], strict=True):
-        yield {"id": memory_id, "salience_before": salience}
-
-
-def reckoned(step: Row) -> Iterator[Row]:
-    yield {"memories": len(step["memory_ids"])}
-
-
-LISTS = {
-    "strengthened": strengthened,
-    "pruned": pruned,
-    "decayed": decayed,
-    "archived": archived,
-    "reckoned": reckoned,
-}
 
 
 async def fold_ledger(

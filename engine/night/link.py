@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from engine.memory.facts import timeline
+from engine.embedding import is_legible
+from engine.memory import timeline
+from engine.models import Row
 from engine.night.integrate import standing_facts
-from engine.night.steps import RunInHand, Step, alike, as_similarity, in_batches, is_legible
-from engine.policy.policy import Policy
-from engine.store.graph import Row, Write
+from engine.night.steps import RunInHand, Step, alike, as_similarity, in_batches
+from engine.policy import Policy
+from engine.store import Write
 
 AT_ONCE = 200  # memories in one step
 NEXT = {"episodic": "theme"}  # the stage that new memories of a type go on to

@@ -10,21 +10,22 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from engine.access.personas import get_persona
+from engine.access import LEASE, Persona, get_persona
 from engine.errors import EngineError, NightUnderWay, PersonaNotFound
-from engine.models import Persona, new_id
+from engine.ids import new_id
+from engine.memory import Change, changes_of
+from engine.models import Row
 from engine.night.capture import capture
 from engine.night.checkpoints import checkpoints
 from engine.night.distil import distil
 from engine.night.fade import archive, decay, prune, reckon, strengthen
 from engine.night.integrate import integrate
-from engine.night.ledger import Change, Run, changes_of, fold_ledger, get_run
+from engine.night.ledger import Run, fold_ledger, get_run
 from engine.night.link import link
-from engine.night.steps import INDIGESTIBLE, LEASE, RunInHand, can_go_on
+from engine.night.steps import INDIGESTIBLE, RunInHand, can_go_on
 from engine.night.undo import undo_run
-from engine.policy.hours import next_night, night_of
-from engine.policy.policy import read_policy
-from engine.store.graph import Graph, Row
+from engine.policy import next_night, night_of, read_policy
+from engine.store import Graph
 
 log = structlog.get_logger("nights")
 

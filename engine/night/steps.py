@@ -3,16 +3,18 @@
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import numpy as np
 
-from engine.embedding.embedder import KNOWN_ENOUGH, Vector
+from engine.access import LEASE, Persona
+from engine.embedding import Vector
 from engine.errors import EngineError, GraphTooSlow, NightUnderWay, Unavailable
-from engine.models import Persona
-from engine.policy.policy import Policy
-from engine.store.graph import Graph, Rehearsal, Row, Write
+from engine.memory import encode_changes
+from engine.models import Row
+from engine.policy import Policy
+from engine.store import Graph, Rehearsal, Write
 
 # What a run can go on after: an item, or a batch, that a stage cannot digest.
 INDIGESTIBLE = (
@@ -23,8 +25,6 @@ INDIGESTIBLE = (
     ArithmeticError,
     AttributeError,
 )
-LEASE = 900  # seconds a silent worker keeps its run; longer than a job may take
-NEVER = datetime(1, 1, 2, tzinfo=UTC)  # in a list of times: there was none
 
 Work = Callable[[Write, int], Awaitable["Step | None"]]
 Batch = Callable[[Write, int], Awaitable["Step | None"]]  # of at most so many items
@@ -111,7 +111,7 @@ class RunInHand:
                 place=held[0]["place"],
                 stage=stage,
                 did=json.dumps(done.did, sort_keys=True),
-                changes=None if done.changes is None else as_text(done.changes),
+                changes=None if done.changes is None else encode_changes(done.changes),
             )
             return done.more
 
@@ -218,36 +218,6 @@ def alike(
     ]
 
 
-def is_legible(item: Row) -> bool:
-    """Whether the encoder knows enough of a text for its vector to tell it from others."""
-    share = item.get("known_share")
-    return share is None or share >= KNOWN_ENOUGH
-
-
 def as_similarity(cosine: float) -> float:
     """The same number, whether it was computed here or in the graph."""
     return round(float(cosine), 5)
-
-
-def as_text(changes: Any) -> str:
-    """Changes as a property can hold them; times stay times."""
-
-    def told(value: Any) -> Any:
-        if isinstance(value, datetime):
-            return {"$at": value.isoformat()}
-        if isinstance(value, date):
-            return {"$on": value.isoformat()}
-        raise TypeError(type(value))
-
-    return json.dumps(changes, default=told, ensure_ascii=False)
-
-
-def from_text(text: str) -> Any:
-    def heard(value: dict[str, Any]) -> Any:
-        if value.keys() == {"$at"}:
-            return datetime.fromisoformat(value["$at"])
-        if value.keys() == {"$on"}:
-            return date.fromisoformat(value["$on"])
-        return value
-
-    return json.loads(text, object_hook=heard)

@@ -4,10 +4,12 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
+from engine.access import LEASE
 from engine.errors import NightUnderWay, RunFolded, RunNotFound, RunsAfter
-from engine.models import new_id
-from engine.night.steps import LEASE, NEVER, from_text
-from engine.store.graph import Graph, Row, Write
+from engine.ids import new_id
+from engine.memory import decode_changes
+from engine.models import EARLIEST, Row
+from engine.store import Graph, Write
 
 Where = dict[str, Any]
 Undo = Callable[[Write, Where, Any], Coroutine[Any, Any, list[str]]]
@@ -65,7 +67,7 @@ def step_back(
         kept: list[str] = []
         if step["kind"]:
             kept += await KEPT_BY_THEMSELVES[step["kind"]](write, where, place)
-        for kind, changes in reversed(from_text(step["changes"] or "{}").items()):
+        for kind, changes in reversed(decode_changes(step["changes"] or "{}").items()):
             kept += await UNDO[kind](write, {**where, "as_of": now}, changes)
         await write("night/undo/close_step", **place, as_of=now, kept=kept)
         return kept
@@ -162,7 +164,7 @@ async def unarchive(write: Write, where: Where, place: Where) -> list[str]:
 
 
 async def unreckon(write: Write, where: Where, place: Where) -> list[str]:
-    await write("night/undo/unreckon", **whose(where), **without_tenant(place), never=NEVER)
+    await write("night/undo/unreckon", **whose(where), **without_tenant(place), never=EARLIEST)
     return []
 
 

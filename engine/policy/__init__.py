@@ -1,0 +1,40 @@
+"""Every figure of the night and of recall, and when a persona's night comes.
+
+A deployment, a tenant and a persona may each change them, for all memories, a type or a category.
+"""
+
+from engine.policy.hours import checked_time_zone, next_night, night_of
+from engine.policy.policy import (
+    Layer,
+    PersonaPolicy,
+    Policy,
+    as_policy,
+    policies_of,
+    read_figures,
+    read_policies,
+    read_policy,
+    read_tenant_policy,
+    salience_after,
+    set_deployment_policy,
+    set_persona_policy,
+    set_tenant_policy,
+)
+
+__all__ = [
+    "Layer",
+    "PersonaPolicy",
+    "Policy",
+    "as_policy",
+    "checked_time_zone",
+    "next_night",
+    "night_of",
+    "policies_of",
+    "read_figures",
+    "read_policies",
+    "read_policy",
+    "read_tenant_policy",
+    "salience_after",
+    "set_deployment_policy",
+    "set_persona_policy",
+    "set_tenant_policy",
+]

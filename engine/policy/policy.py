@@ -15,11 +15,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from engine.errors import Invalid, PersonaNotFound
-from engine.models import MemoryType
+from engine.models import MemoryType, Row
 from engine.policy.hours import same_night
 from engine.settings import Settings
-from engine.store.audit import OPERATOR, audit_record
-from engine.store.graph import Graph, Row
+from engine.store import OPERATOR, Graph, audit_record
 
 NIGHTS_AT_ONCE = 1_000  # personas whose nights are moved in one statement
 

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from engine.embedding.embedder import Embedder
+from engine.access import Caller
+from engine.embedding import Embedder
 from engine.errors import ConversationNotFound, PersonaNotFound
-from engine.models import Caller, MemoryType
+from engine.models import MemoryType, Row
 from engine.recall.budget import LeftOut, Piece, Pile, Unit, fill, left_out, remembered
 from engine.recall.recall import Hit, Recall, Recalled
-from engine.store.graph import Graph, Row
+from engine.store import Graph
 
 PLACEHOLDER = "[prior exchange deprioritized by user]"
 BEYOND = 4  # times as many turns are looked at as are wanted, since flagged ones are skipped

@@ -11,11 +11,12 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
-from engine.access.personas import get_persona
-from engine.embedding.embedder import Embedder, about_tokens
-from engine.policy.policy import read_policy
+from engine.access import get_persona
+from engine.embedding import Embedder, about_tokens
+from engine.models import Row
+from engine.policy import read_policy
 from engine.recall.budget import LeftOut, Piece, Pile, left_out, room_beside
-from engine.store.graph import Graph, Row
+from engine.store import Graph
 
 IDENTITY, INVOLUNTARY, PINNED, PROJECT, RECENT = (
     "identity",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from engine.embedding.memory_vectors import COMMON
-from engine.text.prose import straighten, word_set, words
+from engine.embedding import COMMON
+from engine.text import straighten, word_set, words
 
 LOOKED_AT = 4000  # characters in which times are looked for; what is asked after a page of text
 DAY = timedelta(days=1)

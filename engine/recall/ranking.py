@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.embedding.embedder import Lexicon, Vector
-from engine.embedding.memory_vectors import Faces
+from engine.embedding import Faces, Lexicon, Vector
 from engine.models import MemoryType
 from engine.recall.fulltext import spelled_pieces, telling_words
 from engine.recall.questions import Question, told_in

@@ -7,16 +7,15 @@ from typing import Any
 
 from cachetools import TTLCache
 
-from engine.embedding.embedder import Embedder, Lexicon, Vector, about_tokens
-from engine.embedding.memory_vectors import shelf
+from engine.embedding import Embedder, Lexicon, Vector, about_tokens, shelf
 from engine.errors import Invalid, PersonaNotFound
-from engine.models import MemoryType, new_id
-from engine.policy.policy import Policy, as_policy
+from engine.ids import new_id
+from engine.models import EARLIEST, MemoryType
+from engine.policy import Policy, as_policy
 from engine.recall.fulltext import full_text_query
 from engine.recall.questions import Question, understand
 from engine.recall.ranking import PROFILES, Find, Profile, moment, weigh
-from engine.store.graph import Graph
-from engine.store.paging import after_place, page
+from engine.store import Graph, after_place, page
 
 NEAREST = 75  # by meaning
 MATCHING = 150  # by words
@@ -30,7 +29,6 @@ SOURCES = 15  # the most promising of all, whose links are followed
 LINKED = 5  # links of one of them, sequences aside, that lead further
 CARDS = 10_000  # personas that a process keeps at hand
 EVER = datetime(9999, 1, 1, tzinfo=UTC)
-NEVER = datetime(1, 1, 2, tzinfo=UTC)
 DEFAULT_PROFILE = "woven"
 HINT = "This was set aside on request; it may no longer hold."
 
@@ -238,7 +236,7 @@ class Search:
             flagged=flagged,
             states=["active", "suppressed"] if flagged else filters.states,
             types=[kind.value for kind in filters.types],
-            from_at=filters.from_at or NEVER,
+            from_at=filters.from_at or EARLIEST,
             to_at=min(filters.to_at or EVER, self.at),
             as_of=self.at,
             categories=list(filters.categories) if filters.categories else None,

@@ -15,8 +15,8 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from engine.memory.memories import Use, count_together
-from engine.store.graph import Graph
+from engine.memory import Use, count_together
+from engine.store import Graph
 
 STREAM = "pentimento:uses"
 GROUP = "counting"

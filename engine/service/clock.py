@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from engine.errors import Invalid
 from engine.settings import Settings
-from engine.store.graph import Graph
+from engine.store import Graph
 
 FARTHEST = timedelta(days=100 * 366)
 

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from engine.bounds import KEY_BYTES
-from engine.memory.candidates import filed
-from engine.store.graph import Graph
+from engine.memory import index_properties
+from engine.store import Graph
 
 AT_ONCE = 500  # items
 DROPPED_BY = {"meaning": "embedding/drop_index", "words": "embedding/drop_text_index"}
@@ -27,7 +27,11 @@ async def refile_items(graph: Graph) -> int:
         await graph.write(
             "service/index_repair/refile_items",
             items=[
-                {"tenant_id": row["tenant_id"], "id": row["id"], "filed": filed(parsed(row))}
+                {
+                    "tenant_id": row["tenant_id"],
+                    "id": row["id"],
+                    "index_properties": index_properties(parsed(row)),
+                }
                 for row in rows
             ],
         )

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
-from engine.embedding.embedder import Embedder
+from engine.embedding import Embedder
 from engine.errors import EngineError, ModelMismatch
-from engine.store.broker import ping, workers_seen
-from engine.store.graph import Graph
-from engine.store.migrations import pending
+from engine.store import Graph, pending, ping, workers_seen
 
 PATIENCE = 2.0  # seconds; an answer that comes later is as good as none
 

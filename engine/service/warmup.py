@@ -14,9 +14,9 @@ import numpy as np
 import structlog
 
 import cypher
-from engine.embedding.embedder import Embedder
+from engine.embedding import Embedder
 from engine.service.readiness import Check
-from engine.store.graph import Graph
+from engine.store import Graph
 
 # What answers people who wait: recall and context, what is said, «Forget This» and its undo.
 HOT = (

@@ -2,15 +2,10 @@
 
 from datetime import UTC, datetime
 
-from engine.models import Caller, new_id
-from engine.store.graph import Row
+from engine.ids import new_id
+from engine.models import Row
 
 OPERATOR = "operator"  # whoever works on the command line
-
-
-def audit_event(caller: Caller, action: str, now: datetime) -> Row:
-    """The parameters of an `Event`; the statement that makes the change writes it."""
-    return audit_record(action, by=caller.acts_as, now=now)
 
 
 def audit_record(action: str, *, by: str = OPERATOR, now: datetime | None = None) -> Row:

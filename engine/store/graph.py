@@ -47,9 +47,9 @@ from engine.errors import (
     Invalid,
     StatementFailed,
 )
+from engine.models import Row
 from engine.settings import Settings
 
-Row = dict[str, Any]
 T = TypeVar("T")
 
 

@@ -14,7 +14,7 @@ from typing import Self
 
 import cypher
 from engine.errors import GraphUnavailable, SchemaDrift, SchemaTooNew
-from engine.models import new_id
+from engine.ids import new_id
 from engine.store.graph import Graph
 
 LEASE = 300  # seconds until another process may go on

@@ -8,20 +8,28 @@ import base64
 import binascii
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from engine.bounds import CURSOR
 from engine.errors import Invalid
-from engine.models import Page
+from engine.models import EARLIEST
 
 T = TypeVar("T")
 
 MOST_DIGITS = 18  # of a number that Neo4j can hold
-EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before everything anybody said
 DIGITS = 15  # of a place in a listing; more than there will ever be, and exact as a number
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Part of a listing; `next_cursor` asks for the part after it, and is null at the end."""
+
+    items: list[T]
+    next_cursor: str | None
 
 
 def not_ours() -> Invalid:

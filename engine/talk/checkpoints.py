@@ -11,13 +11,14 @@ from datetime import datetime
 
 import numpy as np
 
-from engine.memory.candidates import OVERDUE
-from engine.models import Caller, Checkpoint, Page, StaleSummary, new_id
-from engine.night.steps import is_legible
-from engine.store.graph import Graph, Row, Write
-from engine.store.paging import after_moment, moment, page
-from engine.talk.conversations import get_conversation
+from engine.access import Caller
+from engine.embedding import is_legible
+from engine.ids import new_id
+from engine.models import Row
+from engine.store import Graph, Page, Write, after_moment, moment, page
+from engine.talk.conversations import OVERDUE, get_conversation
 from engine.talk.gist import label, parts
+from engine.talk.models import Checkpoint, StaleSummary
 from engine.talk.segments import LEAST, SILENCE, Span, Turn, in_order, join, segment
 
 MESSAGES_AT_ONCE = 128  # put into checkpoints as one transaction, while flags wait

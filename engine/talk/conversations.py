@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from engine.access.instances import get_instance
+from engine.access import Caller, Role, audit_event, get_instance
 from engine.bounds import hashed, indexed
 from engine.errors import (
     ConversationNotFound,
@@ -15,20 +15,12 @@ from engine.errors import (
     NotYourName,
     PersonaNotFound,
 )
-from engine.extraction.extract import fingerprint
-from engine.models import (
-    Caller,
-    Conversation,
-    Deprioritization,
-    Message,
-    Page,
-    Role,
-    Speaker,
-)
-from engine.store.audit import audit_event
-from engine.store.graph import Graph, Row, Write
-from engine.store.paging import after, after_arrival, moment, page
+from engine.extraction import fingerprint
+from engine.models import Row
+from engine.store import Graph, Page, Write, after, after_arrival, moment, page
+from engine.talk.models import Conversation, Deprioritization, Message, Speaker
 
+OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
 AT_ONCE = 200  # messages of one statement: packing a thousand long ones held the event loop
 
 

@@ -18,11 +18,11 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from engine.forgetting.flags import as_acknowledgment
-from engine.models import Acknowledgment, Caller
-from engine.store.audit import audit_event
-from engine.store.graph import Graph, Row, answer_within
+from engine.access import Caller, audit_event
+from engine.models import Row
+from engine.store import Graph, answer_within
 from engine.talk.conversations import find_conversation, sees_every_badge
+from engine.talk.models import Acknowledgment
 
 AT_ONCE = 100  # events read together
 LOOK_SECONDS = 30.0  # between two looks while bells are heard, give or take a fifth
@@ -241,3 +241,10 @@ def seconds_to_look(bells: Bells, *, rung: bool) -> float:
     if rung:  # a replica may be a moment behind the bell
         return LOOK_AGAIN
     return LOOK_SECONDS * random.uniform(0.8, 1.2)  # noqa: S311
+
+
+def as_acknowledgment(stored: Row | None) -> Acknowledgment | None:
+    if stored is None:
+        return None
+    told = dict(stored)
+    return Acknowledgment(told.pop("id"), **told)

@@ -12,12 +12,12 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.access import Caller
 from engine.errors import MessageNotFound
-from engine.models import Caller, Conversation, Message
-from engine.store.audit import audit_record
-from engine.store.graph import Graph, Row, answer_within
-from engine.store.paging import EARLIEST
+from engine.models import EARLIEST, Row
+from engine.store import Graph, answer_within, audit_record
 from engine.talk.conversations import as_message, as_seen, find_conversation, sees_every_badge
+from engine.talk.models import Conversation, Message
 
 AT_ONCE = 500  # messages read, and held, at a time
 PAGE_SECONDS = 7.0  # for each page: how long all of it takes is up to who reads it

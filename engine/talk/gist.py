@@ -11,8 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.talk.segments import Turn
-from engine.text.prose import sentences, tidy, word_set, words
-from engine.text.themes import READ, Reading, as_written, by_stem, stem_of, word_before
+from engine.text import (
+    READ,
+    Reading,
+    as_written,
+    by_stem,
+    sentences,
+    stem_of,
+    tidy,
+    word_before,
+    word_set,
+    words,
+)
 
 TERMS = 3  # in a label
 LONG = 240  # characters of a sentence that are told

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from engine.embedding.embedder import Vector
+from engine.embedding import Vector
 
 SILENCE = timedelta(hours=3)  # ends a segment, whatever is said after it
 AHEAD = 4  # messages with a meaning of their own that show what comes next

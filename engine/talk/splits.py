@@ -6,12 +6,13 @@ a copy: what was drawn from the message it is a copy of has both as its sources.
 
 from datetime import datetime
 
+from engine.access import Caller
 from engine.errors import ConversationNotFound, IdTaken
-from engine.forgetting.flags import find_run
-from engine.models import Caller, Conversation, Split, id_from, new_id
-from engine.store.graph import Graph, Row
-
-MOST = 5_000  # messages; all of them are one transaction, and somebody waits for it
+from engine.ids import id_from, new_id
+from engine.models import Row
+from engine.store import Graph
+from engine.talk.models import Conversation, Split
+from engine.talk.selections import find_run
 
 
 async def split_conversation(
@@ -29,7 +30,7 @@ async def split_conversation(
 
     Asking again with the same id finds the first, whatever was said since.
     """
-    run = await find_run(graph, caller, conversation_id, first_id, last_id, most=MOST)
+    run = await find_run(graph, caller, conversation_id, first_id, last_id)
     message_ids = [message["id"] for message in run]
     made_id = chosen_id or new_id()
     copies = {message_id: id_from(made_id, message_id) for message_id in message_ids}

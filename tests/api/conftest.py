@@ -11,8 +11,8 @@ import pytest
 from api.app import create_app
 from api.envelope import Door
 from engine.access.keys import issue_key
+from engine.access.models import Caller, Role
 from engine.access.tokens import issue_token
-from engine.models import Caller, Role
 from engine.service.clock import MovableClock
 from engine.settings import Settings
 from engine.store.graph import Graph

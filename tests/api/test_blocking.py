@@ -15,7 +15,7 @@ from api.app import create_app
 from api.envelope import Door
 from engine import bounds
 from engine.access.keys import issue_key
-from engine.models import Role
+from engine.access.models import Role
 from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.api.conftest import a_client, living

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from engine import bounds
-from engine.models import Role
+from engine.access.models import Role
 from tests.api.conftest import NewCaller
 from tests.api.dumps import dump
 from tests.api.talk.test_conversations import said

@@ -13,8 +13,9 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from api.app import create_app
 from engine.access.keys import issue_key
+from engine.access.models import Role
 from engine.access.tenants import add_tenant
-from engine.models import Role, new_id
+from engine.ids import new_id
 from engine.service.clock import MovableClock
 from engine.settings import Settings
 from engine.store.graph import Graph

@@ -20,8 +20,8 @@ from api.envelope import Door
 from engine.embedding.embedder import unit
 from engine.embedding.memory_vectors import Facets, shelf
 from engine.extraction.port import RuleExtractor
+from engine.ids import new_id
 from engine.memory.candidates import draw_candidates, overdue_conversations
-from engine.models import new_id
 from engine.night.nights import claim_nights, due_to_fade, fade_hour, run_night
 from engine.store.graph import Graph
 from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints

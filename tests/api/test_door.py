@@ -13,7 +13,7 @@ import pytest
 
 from api.app import create_app
 from api.envelope import Door
-from engine.models import Role
+from engine.access.models import Role
 from engine.service.clock import MovableClock
 from engine.settings import Settings
 from ops.ports import free_port

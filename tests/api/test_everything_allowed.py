@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from api.app import create_app
 from engine import bounds
 from engine.access.keys import issue_key
+from engine.access.models import Role
 from engine.access.tenants import add_tenant
 from engine.embedding.embedder import open_embedder
 from engine.extraction.port import RuleExtractor
+from engine.ids import new_id
 from engine.memory.candidates import draw_candidates
-from engine.models import Role, new_id
 from engine.night.nights import run_night
 from engine.settings import Settings
 from engine.store.graph import Graph

@@ -16,8 +16,9 @@ import pytest
 from api.app import create_app
 from api.envelope import Door
 from engine.access.keys import issue_key
+from engine.access.models import Role
 from engine.access.tenants import add_tenant
-from engine.models import Role, new_id
+from engine.ids import new_id
 from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.api.access.test_tenancy import SAID, a_full_tenant

@@ -18,12 +18,13 @@ import pytest
 from pydantic import SecretStr
 
 from engine.access.keys import issue_key
+from engine.access.models import Role
 from engine.access.tenants import add_tenant
 from engine.embedding.embedder import claim_model, open_embedder
 from engine.extraction.port import RuleExtractor
 from engine.forgetting.flags import undo
+from engine.forgetting.models import ReversalSource
 from engine.memory.candidates import draw_candidates
-from engine.models import ReversalSource, Role
 from engine.night.ledger import Run
 from engine.settings import Settings
 from engine.store.graph import Graph

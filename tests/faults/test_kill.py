@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.models import new_id
+from engine.ids import new_id
 from engine.settings import Settings
 from ops.demo import prepare_demo
 from ops.stack import Home, Stack, stack_of

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from engine.access.keys import issue_key
-from engine.models import Role
+from engine.access.models import Role
 from engine.settings import Settings
 from engine.store.graph import Graph
 from ops.ports import free_port

@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 
 import httpx
 
+from engine.access.models import Role
 from engine.extraction.port import RuleExtractor
 from engine.memory.candidates import draw_candidates
-from engine.models import Role
 from engine.night.nights import fade_hour, run_night
 from engine.store.graph import Graph
 from tests.graph.night.test_rollback import Dying, Killed

@@ -10,11 +10,11 @@ from rich.console import Console
 
 from engine.embedding.embedder import Embedder, open_embedder
 from engine.errors import GraphUnavailable
-from engine.models import Speaker
 from engine.night.ledger import list_runs
 from engine.night.nights import NIGHT, Stage, run_night
 from engine.settings import Settings
 from engine.store.graph import Graph
+from engine.talk.models import Speaker
 from ops import two_weeks
 from ops.two_weeks import Day, Life, Line, begin, chats, day_of, live, memories, read_talk
 from ops.two_weeks_report import (

@@ -15,17 +15,17 @@ import pytest
 import redis
 from celery import Celery
 
-from engine.access.personas import add_persona
+from engine.access.models import Persona, Tone
+from engine.access.personas import LEASE, add_persona
 from engine.memory import duplicates
 from engine.memory.memories import list_memories
-from engine.models import Checkpoint, Message, Persona, Speaker, Tone
 from engine.night.ledger import list_runs
 from engine.night.nights import claim_nights
-from engine.night.steps import LEASE
 from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.talk.checkpoints import list_checkpoints
 from engine.talk.conversations import record_messages
+from engine.talk.models import Checkpoint, Message, Speaker
 from tests.lives import Life
 from tests.servers import as_environment, local_worker
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine import bounds
 from engine.bounds import KEY_BYTES, check_content, hashed, indexed
 from engine.errors import Invalid
-from engine.memory.candidates import as_text, filed
+from engine.memory.content import encode_content, index_properties
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -41,7 +41,7 @@ def test_a_text_at_the_bound_is_kept_and_one_beyond_it_is_cut(character: str) ->
 
 @given(CONTENT)
 def test_whatever_is_in_it_an_item_can_be_filed(content: dict[str, Any]) -> None:
-    found = filed(content)
+    found = index_properties(content)
 
     for name in ("about", "category", "fact"):
         assert found[name] is None or len(found[name].encode()) <= KEY_BYTES
@@ -62,10 +62,10 @@ def test_content_that_is_taken_keeps_its_feelings_and_its_category(
     except Invalid:
         return
 
-    found = filed(content)
+    found = index_properties(content)
     for name in ("valence", "arousal"):
         assert found[name] == content.get(name)
     category = content.get("category") or content.get("kind")
     if isinstance(category, str):
         assert found["category"] == category
-    assert len(as_text(content)) <= 7 * bounds.CONTENT_BYTES
+    assert len(encode_content(content)) <= 7 * bounds.CONTENT_BYTES

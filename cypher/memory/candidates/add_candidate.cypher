@@ -4,7 +4,7 @@
 // $persona_id  string
 // $candidate   map {id, memory_type, text, content, extracted_at, facets, token_estimate,
 //              shelf}
-// $filed       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
+// $index_properties       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
 // $embedding   vector
 // $sources     list of strings, ids of messages
 // $user_id     string or null: with a user, only messages of instances they are a member of are there
@@ -59,7 +59,7 @@ CALL (persona, messages, missing, flagged, taken) {
   MERGE (candidate:Candidate {tenant_id: $tenant_id, id: $candidate.id})
     ON CREATE SET
       candidate += $candidate,
-      candidate += $filed,
+      candidate += $index_properties,
       candidate.fresh = true,
       candidate.persona_id = $persona_id,
       candidate.said_at = coalesce(messages[0].said_at, $candidate.extracted_at),

@@ -2,8 +2,8 @@
 //
 // $tenant_id  string
 // $drawn      list of maps {message_id, left_out, candidates: list of maps {id, persona_id,
-//             memory_type, text, content, filed, embedding, facets, token_estimate, known_share,
-//             shelf}}
+//             memory_type, text, content, index_properties, embedding, facets, token_estimate,
+//             known_share, shelf}}
 // $now        zoned datetime
 //
 // Returns messages, candidates: how many of each were kept now.
@@ -39,7 +39,7 @@ CALL (message, row, copies, flagged) {
       candidate.memory_type = drawn.memory_type,
       candidate.text = drawn.text,
       candidate.content = drawn.content,
-      candidate += drawn.filed,
+      candidate += drawn.index_properties,
       candidate.said_at = message.said_at,
       candidate.conversation_id = message.conversation_id,
       candidate.source_id = message.id,

@@ -5,7 +5,7 @@
 // $persona_id  string
 // $memory      map {id, memory_type, text, content, said_at, facets, token_estimate, shelf, tags,
 //              project, importance, idle_importance, pinned, fades_at}
-// $filed       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
+// $index_properties       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
 // $label       string, of its type
 // $embedding   vector
 // $sources     list of strings, ids of messages
@@ -62,7 +62,7 @@ CALL (persona, messages, missing, flagged, taken) {
   MERGE (memory:Memory {tenant_id: $tenant_id, id: $memory.id})
     ON CREATE SET
       memory += $memory,
-      memory += $filed,
+      memory += $index_properties,
       memory.fresh = true,
       memory.persona_id = $persona_id,
       memory.conversation_id = messages[0].conversation_id,

@@ -1,7 +1,7 @@
 // File items again, under values that an index can take.
 //
-// $items  list of maps {tenant_id, id, filed: map {about, category, fact, valence, arousal}}
+// $items  list of maps {tenant_id, id, index_properties: map {about, category, fact, valence, arousal}}
 CYPHER 25
 UNWIND $items AS row
 MATCH (item:Candidate|Memory {tenant_id: row.tenant_id, id: row.id})
-SET item += row.filed
+SET item += row.index_properties

@@ -16,9 +16,10 @@ import pytest
 
 from api.envelope import Door
 from engine.access.keys import issue_key
+from engine.access.models import Caller, Role
 from engine.access.tenants import add_tenant
 from engine.access.tokens import issue_token
-from engine.models import Caller, Role, new_id
+from engine.ids import new_id
 from engine.night.nights import run_night
 from engine.store.graph import Graph
 from tests.api.access.test_identity import EC, ISSUER, pem, signed

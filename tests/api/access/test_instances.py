@@ -3,7 +3,7 @@ import asyncio
 import httpx
 import pytest
 
-from engine.models import Role
+from engine.access.models import Role
 from tests.api.conftest import NewCaller
 
 STUDIO = {"id": "studio", "name": "Studio"}

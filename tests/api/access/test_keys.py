@@ -7,8 +7,8 @@ import pytest
 
 from api.envelope import Door
 from engine.access.keys import KeyRing, issue_key, revoke_key
+from engine.access.models import Role
 from engine.errors import Invalid, Unauthenticated
-from engine.models import Role
 from engine.store.graph import Graph
 from tests.api.conftest import NewCaller, a_client
 

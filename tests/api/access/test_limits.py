@@ -13,8 +13,8 @@ from redis.asyncio import Redis
 from api.app import create_app
 from api.envelope import Door
 from engine.access.limits import NAME, RateLimiter, bucket
+from engine.access.models import Caller, Role
 from engine.errors import TooManyRequests
-from engine.models import Caller, Role
 from engine.settings import Settings
 from engine.store.broker import open_broker
 from engine.store.graph import Graph

@@ -9,11 +9,13 @@ import httpx
 import pytest
 
 from engine.access.instances import add_instance
+from engine.access.models import Instance, Role
 from engine.errors import MessageNotFound
 from engine.memory.candidates import propose_candidate
 from engine.memory.memories import NewMemory, remember
-from engine.models import Conversation, Instance, MemoryType, Message, Role, Speaker
+from engine.models import MemoryType
 from engine.talk.conversations import add_conversation, record_messages
+from engine.talk.models import Conversation, Message, Speaker
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 

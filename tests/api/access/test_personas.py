@@ -4,7 +4,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.models import Role
+from engine.access.models import Role
 from tests.api.conftest import NewCaller
 
 ADA = {"id": "ada", "name": "Ada", "tone": "warm", "time_zone": "Europe/Lisbon", "identity": "Wry."}

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.envelope import Door
-from engine.models import Role
+from engine.access.models import Role
 from engine.night.nights import run_night
 from engine.store.graph import Graph
 from tests.api.conftest import NewCaller

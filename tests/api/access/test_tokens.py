@@ -8,9 +8,9 @@ import pytest
 
 from api.envelope import Door
 from engine.access.keys import KeyRing, issue_key
+from engine.access.models import Caller, MemberRole, Role
 from engine.access.tokens import issue_token
 from engine.errors import Unauthenticated
-from engine.models import Caller, MemberRole, Role
 from engine.store.graph import Graph
 from tests.api.conftest import NewCaller, a_client, a_token
 

@@ -7,8 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
+from engine.access.models import Role, Tone
 from engine.forgetting.acknowledgments import TEMPLATES
-from engine.models import CandidateState, LinkType, Role, Tone
+from engine.memory.models import CandidateState, LinkType
 from engine.night.nights import run_night
 from engine.settings import Settings
 from engine.store.graph import Graph

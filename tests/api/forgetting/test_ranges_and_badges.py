@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from api.app import create_app
-from engine.forgetting import flags
+from engine.access.models import Role, Tone
 from engine.forgetting.acknowledgments import TEMPLATES
-from engine.models import Role, Tone
 from engine.night.nights import run_night
 from engine.settings import Settings
+from engine.talk import selections
 from engine.talk.checkpoints import make_checkpoints
 from tests.api.conftest import NewCaller, a_client
 from tests.api.forgetting.test_flags import DAY, HOUR, NONE, ago, chat, forget, records, take_back
@@ -134,7 +134,7 @@ async def test_a_selection_is_any_messages_of_the_conversation(
         await refused(confirmed=True),
     ]
     with monkeypatch.context() as smaller:
-        smaller.setattr(flags, "MOST", 2)
+        smaller.setattr(selections, "MOST_SELECTED", 2)
         odd += [await refused(**chosen, confirmed=True), await refused(**other, confirmed=True)]
     untouched = await records(chat)
     done = await forget_range(chat, **chosen)

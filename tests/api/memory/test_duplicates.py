@@ -8,9 +8,12 @@ import httpx
 import pytest
 
 import api.personas
+from engine.access.models import Role
+from engine.ids import id_from
 from engine.memory import duplicates
 from engine.memory.duplicates import copies_left, duplicate_persona
-from engine.models import LinkType, MemoryState, MemoryType, Role, id_from
+from engine.memory.models import LinkType, MemoryState
+from engine.models import MemoryType
 from engine.night.nights import fade_hour, run_night
 from engine.service.jobs import Jobs
 from tests.api.conftest import NewCaller

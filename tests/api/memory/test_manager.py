@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from engine.access.instances import add_instance
-from engine.models import Conversation, Instance, Message, Role, Speaker
+from engine.access.models import Instance, Role
 from engine.talk.conversations import add_conversation, record_messages
+from engine.talk.models import Conversation, Message, Speaker
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 

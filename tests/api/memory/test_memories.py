@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.models import MemoryType, Role
+from engine.access.models import Role
+from engine.models import MemoryType
 from engine.policy.policy import Figures, salience_after, salience_used
 from engine.service.clock import MovableClock
 from tests.api.conftest import NewCaller

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.models import Role
+from engine.access.models import Role
 from engine.recall.uses import count_told
 from engine.settings import Settings
 from engine.store.broker import open_broker

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import cypher
-from engine.models import Role
+from engine.access.models import Role
 from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
 from tests.api.conftest import NewCaller
 from tests.lives import Life

@@ -11,7 +11,7 @@ import pytest
 
 from api.app import create_app
 from engine import bounds
-from engine.models import Role
+from engine.access.models import Role
 from engine.service.clock import MovableClock
 from engine.settings import Settings
 from tests.api.conftest import NewCaller, a_client

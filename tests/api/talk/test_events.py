@@ -11,7 +11,7 @@ import pytest
 
 from engine.access.instances import put_member, remove_member
 from engine.access.keys import issue_key
-from engine.models import MemberRole, Role
+from engine.access.models import MemberRole, Role
 from engine.settings import Settings
 from engine.store.broker import open_broker
 from engine.store.graph import Graph

@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.models import Message, Role, Speaker
+from engine.access.models import Role
 from engine.talk import exports
 from engine.talk.conversations import record_messages
+from engine.talk.models import Message, Speaker
 from tests.api.conftest import NewCaller
 from tests.api.forgetting.test_flags import DAY, HOUR, ago, chat, forget, take_back
 from tests.lives import Life

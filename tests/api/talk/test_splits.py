@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.models import CandidateState, Role
+from engine.access.models import Role
+from engine.memory.models import CandidateState
 from engine.night.undo import undo_run
 from tests.api.conftest import NewCaller
 from tests.api.forgetting.test_flags import (

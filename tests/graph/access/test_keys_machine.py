@@ -12,9 +12,9 @@ from hypothesis.stateful import (
 )
 
 from engine.access.keys import KeyRing, issue_key, revoke_key, rotate_key
+from engine.access.models import Role
 from engine.access.tenants import add_tenant
 from engine.errors import KeyNotFound, LastAdminKey, Unauthenticated
-from engine.models import Role
 from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.machines import Machine, run_machine

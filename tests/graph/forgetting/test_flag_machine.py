@@ -12,15 +12,18 @@ from engine.access.tenants import add_tenant
 from engine.errors import NothingToRestore
 from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message, flag_range, undo_message, undo_range
+from engine.forgetting.models import ReversalSource
+from engine.ids import id_from, new_id
 from engine.memory.candidates import restore_candidate
 from engine.memory.duplicates import duplicate_persona
-from engine.models import CandidateState, Conversation, ReversalSource, id_from, new_id
+from engine.memory.models import CandidateState
 from engine.night.ledger import list_runs
 from engine.night.undo import undo_run
 from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.talk.checkpoints import make_checkpoints
 from engine.talk.conversations import add_conversation
+from engine.talk.models import Conversation
 from engine.talk.splits import split_conversation
 from tests.graph.night.test_night_machine import THINGS
 from tests.lives import BORN, RULES, Life, word_embedder

@@ -8,8 +8,9 @@ import pytest
 from engine.errors import IdTaken
 from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message, undo_message
+from engine.forgetting.models import ReversalSource
 from engine.memory.history import message_history
-from engine.models import CandidateState, ReversalSource
+from engine.memory.models import CandidateState
 from engine.night.undo import undo_run
 from engine.talk.checkpoints import list_checkpoints, make_checkpoints
 from engine.talk.splits import split_conversation

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engine.access.instances import add_instance
+from engine.access.models import Caller, Instance, Persona, Role, Tone
 from engine.access.personas import add_persona
 from engine.embedding.embedder import Embedder
 from engine.errors import CandidateClosed, CandidateNotFound, IdTaken, MessageNotFound
@@ -19,21 +20,11 @@ from engine.memory.candidates import (
     read_gate,
     remove_candidate,
 )
-from engine.models import (
-    Caller,
-    Candidate,
-    CandidateState,
-    Conversation,
-    Instance,
-    MemoryType,
-    Message,
-    Persona,
-    Role,
-    Speaker,
-    Tone,
-)
+from engine.memory.models import Candidate, CandidateState
+from engine.models import MemoryType
 from engine.store.graph import Graph
 from engine.talk.conversations import add_conversation, record_messages
+from engine.talk.models import Conversation, Message, Speaker
 from tests.conftest import LetterEncoder
 from tests.lives import DIMENSIONS
 

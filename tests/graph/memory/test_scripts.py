@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from engine.embedding.embedder import open_embedder
-from engine.models import LinkType, MemoryType
+from engine.memory.models import LinkType
+from engine.models import MemoryType
 from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.lives import BORN, FIRST_NIGHT, Life

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from engine.memory.memories import add_link, change_memory
-from engine.models import CandidateState, Link, LinkType, MemoryState, MemoryType
+from engine.memory.models import CandidateState, Link, LinkType, MemoryState
+from engine.models import MemoryType
 from engine.policy.policy import (
     Figures,
     Layer,

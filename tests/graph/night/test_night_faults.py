@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import RunFolded
 from engine.memory.memories import add_link
-from engine.models import CandidateState, LinkType
+from engine.memory.models import CandidateState, LinkType
 from engine.night.ledger import Run, get_run, list_changes, list_runs
 from engine.night.nights import HOUR, NIGHT, Stage
 from engine.night.steps import RunInHand

@@ -17,12 +17,13 @@ from engine.errors import CandidateClosed, RunFolded
 from engine.extraction.port import RuleExtractor
 from engine.memory.candidates import draw_candidates, edit_candidate, remove_candidate
 from engine.memory.memories import add_link
-from engine.models import LinkType, Message
+from engine.memory.models import LinkType
 from engine.night.ledger import list_runs
 from engine.night.undo import undo_run
 from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.talk.conversations import list_messages
+from engine.talk.models import Message
 from tests.graph.night.test_rollback import Dying, Killed
 from tests.lives import BORN, WINDOW, Life, word_embedder
 from tests.machines import Machine, run_machine

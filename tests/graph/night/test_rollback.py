@@ -14,7 +14,8 @@ import pytest
 import cypher
 from engine.errors import NightUnderWay, RunNotFound, RunsAfter
 from engine.memory.memories import add_link, change_memory, minimize_memory
-from engine.models import LinkType, MemoryType
+from engine.memory.models import LinkType
+from engine.models import MemoryType
 from engine.night import integrate, link
 from engine.night.ledger import Run, get_run, list_changes
 from engine.night.undo import undo_run

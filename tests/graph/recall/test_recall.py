@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
+from engine.access.models import Persona, Tone
 from engine.access.personas import add_persona
 from engine.embedding.embedder import open_embedder
 from engine.errors import IdTaken, Invalid, MessageNotFound, PersonaNotFound
 from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message, undo_message
+from engine.forgetting.models import ReversalSource
 from engine.memory.duplicates import duplicate_persona
 from engine.memory.memories import NewMemory, add_link, change_memory, minimize_memory, remember
-from engine.models import LinkType, MemoryType, Persona, ReversalSource, Tone
+from engine.memory.models import LinkType
+from engine.models import MemoryType
 from engine.recall.recall import Filters, Hit, Recall, Recalled
 from engine.settings import Settings
 from tests.lives import BORN, FIRST_NIGHT, RULES, Life

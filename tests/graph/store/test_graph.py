@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from engine.access.tenants import add_tenant
 from engine.errors import Conflict, GraphUnavailable, Invalid
+from engine.models import Row
 from engine.settings import Settings
 from engine.store.graph import (
     Graph,
-    Row,
     Write,
     answer_within,
     as_datetime,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from engine.errors import Misconfigured
-from engine.extraction.extract import Extraction, Said
 from engine.extraction.port import Extractor, open_extractor
+from engine.extraction.rule_based import Extraction, Said
 from engine.models import MemoryType
 from engine.settings import Settings
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stop_words import get_stop_words
 
+from engine.access.models import Tone
 from engine.errors import LlmUnavailable
 from engine.forgetting.acknowledgments import (
     IRREGULAR,
@@ -18,7 +19,6 @@ from engine.forgetting.acknowledgments import (
     repeats,
     stems,
 )
-from engine.models import Tone
 from engine.text.prose import words
 
 TALK = Path(__file__).parents[3] / "ops" / "talk" / "two_weeks.jsonl"

@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import bounds
-from engine.extraction.extract import Extracted, Extraction, MemoryType, Said, extract, fingerprint
+from engine.extraction.rule_based import (
+    Extracted,
+    Extraction,
+    MemoryType,
+    Said,
+    extract,
+    fingerprint,
+)
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 LONG = bounds.MESSAGE  # characters

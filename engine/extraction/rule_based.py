@@ -15,7 +15,7 @@ from engine.extraction.feelings import Feeling, Lexicon, feeling
 from engine.extraction.gate import Gated, gate
 from engine.extraction.statements import OPPOSITES, SINGLE_VALUED, is_single_valued, statements
 from engine.models import MemoryType
-from engine.text.prose import fingerprint, is_english
+from engine.text import fingerprint, is_english
 
 __all__ = [
     "OPPOSITES",

@@ -1,0 +1,12 @@
+"""The audit record of what a caller does."""
+
+from datetime import datetime
+
+from engine.access.models import Caller
+from engine.models import Row
+from engine.store import audit_record
+
+
+def audit_event(caller: Caller, action: str, now: datetime) -> Row:
+    """The parameters of an `Event`; the statement that makes the change writes it."""
+    return audit_record(action, by=caller.acts_as, now=now)

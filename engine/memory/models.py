@@ -1,0 +1,124 @@
+"""Candidates, memories and links, as they are handed out."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from engine.models import MemoryType
+
+
+class CandidateState(StrEnum):
+    """Where a candidate stands. Only a pending one goes into the night."""
+
+    PENDING = "pending"
+    SUPPRESSED = "suppressed"  # a message it was drawn from is flagged
+    PASSED_OVER = "passed_over"  # it was, when its night came; it can be restored
+    REMOVED = "removed"
+    MERGED = "merged"  # it said again what a memory held already
+
+
+class LinkType(StrEnum):
+    """How one memory stands to another."""
+
+    RELATED = "RELATED"
+    ENABLES = "ENABLES"
+    VALIDATES = "VALIDATES"
+    CONTRADICTS = "CONTRADICTS"
+    EXTENDS = "EXTENDS"
+    PRECEDES = "PRECEDES"
+    CAUSALLY_LINKED = "CAUSALLY_LINKED"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKey:
+    """What a link is known by: there is one of a type between two memories in one direction."""
+
+    from_id: str
+    to_id: str
+    type: LinkType
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory item drawn from messages, waiting for the night."""
+
+    candidate_id: str
+    source_message_ids: list[str]
+    persona_id: str
+    memory_type: MemoryType
+    text: str
+    content: dict[str, Any]
+    extracted_at: datetime
+    editable_until: datetime
+    state: CandidateState
+    deprioritized: bool = False
+    deprioritized_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What was let through of everything said to a persona, and what was left out, and why."""
+
+    messages: int
+    candidates: dict[str, int]
+    left_out: dict[str, int]
+
+
+class MemoryState(StrEnum):
+    """Whether a memory is recalled by itself, or only when it is asked for."""
+
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What consolidation kept."""
+
+    memory_id: str
+    persona_id: str
+    memory_type: MemoryType
+    text: str
+    content: dict[str, Any]
+    category: str | None
+    tags: list[str]
+    project: str | None
+    state: MemoryState
+    importance: int
+    salience: float
+    weight_modifier: float
+    pinned: bool
+    access_count: int
+    accessed_at: datetime | None
+    reinforcements: int  # how often it was told again
+    source_message_ids: list[str]
+    said_at: datetime
+    formed_at: datetime
+    archived_at: datetime | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    distilled: bool  # from several episodes, rather than from what somebody said
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How one memory stands to another, and how strongly."""
+
+    from_id: str
+    to_id: str
+    type: LinkType
+    strength: float
+    weight_modifier: float
+    coactivations: int
+    coactivated_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Coactivation:
+    """Memories that were used together, and how strong the links between them are now."""
+
+    use_id: str
+    counted: bool  # false when this use was told before
+    links: list[Link]
