@@ -56,10 +56,10 @@ from engine.errors import EngineError, Unavailable
 from engine.forgetting import open_acknowledger
 from engine.policy import set_deployment_policy
 from engine.recall import Recall, UseLog
-from engine.service import Jobs, Warmth, mend_indexes, open_clock, set_up_logs, warm_up
+from engine.service import Jobs, WarmUpState, open_clock, repair_indexes, set_up_logs, warm_up
 from engine.settings import Settings
 from engine.store import Graph, migrate, open_broker
-from engine.talk import Bells
+from engine.talk import DeviceNotifier
 from engine.version import VERSION
 
 HEADERS = [  # that every route takes; the last one also those that need no key
@@ -95,7 +95,7 @@ def create_app(settings: Settings | None = None) -> Door:
     set_up_logs(settings)
     graph = Graph.open(settings)
     redis = open_broker(settings)
-    bells = Bells(redis)
+    bells = DeviceNotifier(redis)
     embedder = open_embedder(settings)
     acknowledger = open_acknowledger(settings)
     jwts = JwtVerifier(
@@ -108,7 +108,7 @@ def create_app(settings: Settings | None = None) -> Door:
     clock = open_clock(settings, graph)
     jobs = Jobs(settings)
     uses = UseLog(redis)
-    warmth = Warmth()
+    warmth = WarmUpState()
     recall = Recall(
         graph, embedder, seconds=settings.persona_cache_seconds, profile=settings.recall_profile
     )
@@ -231,12 +231,14 @@ def the_caller(request: Request[Caller, Any, Any]) -> Caller:
     return request.user
 
 
-async def prepare(graph: Graph, embedder: Embedder, settings: Settings, warmth: Warmth) -> None:
+async def prepare(
+    graph: Graph, embedder: Embedder, settings: Settings, warmth: WarmUpState
+) -> None:
     """Bring the graph to this version and warm up, however long Neo4j takes to come up."""
     while True:
         try:
             applied = await migrate(graph)
-            if mended := await mend_indexes(graph):
+            if mended := await repair_indexes(graph):
                 log.warning("failed_indexes_made_again", indexes=mended)
             await claim_model(graph, embedder, analyzer=settings.full_text_analyzer)
             await set_deployment_policy(graph, settings)

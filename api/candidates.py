@@ -16,7 +16,7 @@ from api.preview import Preview, run_or_preview
 from api.wire import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
 from engine.access import Caller
 from engine.embedding import Embedder
-from engine.forgetting import Touched, as_touched
+from engine.forgetting import AffectedItems, affected_items
 from engine.memory import (
     Candidate,
     CandidateState,
@@ -31,7 +31,7 @@ from engine.memory import (
 from engine.service import Clock
 from engine.settings import Settings
 from engine.store import Graph, Page
-from engine.talk import tell_effect
+from engine.talk import record_effect
 
 
 class CandidateController(Controller):
@@ -159,7 +159,7 @@ class CandidateController(Controller):
             now=now,
             badges_for_all=settings.badges_for_all,
         )
-        await tell_effect(graph, redis, caller, "restored", [candidate_id], now=now)
+        await record_effect(graph, redis, caller, "restored", [candidate_id], now=now)
         return candidate
 
     @delete(
@@ -168,7 +168,9 @@ class CandidateController(Controller):
         guards=[PEOPLE],
         responses={
             **problems(404, 409),
-            HTTP_200_OK: ResponseSpec(Touched, description="What it would touch, with `preview`."),
+            HTTP_200_OK: ResponseSpec(
+                AffectedItems, description="What it would touch, with `preview`."
+            ),
         },
     )
     async def remove(
@@ -183,12 +185,12 @@ class CandidateController(Controller):
         """Keep a candidate from becoming a memory, inside its editing window."""
         now = await clock.now()
 
-        async def remove(there: Graph) -> Touched:
+        async def remove(there: Graph) -> AffectedItems:
             await remove_candidate(there, caller, candidate_id, now=now)
-            return as_touched({"candidate_ids": [candidate_id]})
+            return affected_items({"candidate_ids": [candidate_id]})
 
         touched = await run_or_preview(graph, remove, preview=preview)
         if preview:
             return Response(touched, status_code=HTTP_200_OK)  # type: ignore[arg-type]
-        await tell_effect(graph, redis, caller, "removed", [candidate_id], now=now)
+        await record_effect(graph, redis, caller, "removed", [candidate_id], now=now)
         return Response(None)

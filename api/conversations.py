@@ -30,9 +30,9 @@ from engine.service import Clock, Jobs
 from engine.settings import Settings
 from engine.store import Graph, Page
 from engine.talk import (
-    Bells,
     Checkpoint,
     Conversation,
+    DeviceNotifier,
     Event,
     ExportFormat,
     Message,
@@ -204,7 +204,7 @@ class ConversationController(Controller):
         conversation_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        bells: NamedDependency[Bells],
+        bells: NamedDependency[DeviceNotifier],
         settings: NamedDependency[Settings],
         last_event_id: Annotated[
             str | None,

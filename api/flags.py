@@ -15,7 +15,7 @@ from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
 from engine.access import Caller
 from engine.forgetting import (
     Acknowledger,
-    Flagged,
+    FlagResult,
     FlagRules,
     Range,
     flag_message,
@@ -27,7 +27,7 @@ from engine.forgetting import (
 from engine.service import Clock
 from engine.settings import Settings
 from engine.store import Graph
-from engine.talk import ring
+from engine.talk import notify_devices
 
 
 class FlagController(Controller):
@@ -50,7 +50,7 @@ class FlagController(Controller):
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
         preview: Preview = False,
-    ) -> Flagged:
+    ) -> FlagResult:
         """Flag a message as not worth remembering. One that is flagged already keeps its flag."""
         now = await clock.now()
         done = await run_or_preview(
@@ -82,7 +82,7 @@ class FlagController(Controller):
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
         preview: Preview = False,
-    ) -> Flagged:
+    ) -> FlagResult:
         """Flag messages together, from one to another or those that are named, 5,000 at most.
 
         From three on they have to be confirmed.
@@ -123,7 +123,7 @@ class FlagController(Controller):
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
         preview: Preview = False,
-    ) -> Flagged:
+    ) -> FlagResult:
         """Take back the flag of a message: at once in the chat, or later in the Memory Manager."""
         now = await clock.now()
         done = await run_or_preview(
@@ -164,7 +164,7 @@ class FlagController(Controller):
         settings: NamedDependency[Settings],
         redis: NamedDependency[Redis],
         preview: Preview = False,
-    ) -> Flagged:
+    ) -> FlagResult:
         """Take back the flags of a range, or of part of it."""
         now = await clock.now()
         done = await run_or_preview(
@@ -183,10 +183,10 @@ class FlagController(Controller):
         return await tell(done, redis, caller, preview)
 
 
-async def tell(done: Flagged, redis: Redis, caller: Caller, preview: bool) -> Flagged:
+async def tell(done: FlagResult, redis: Redis, caller: Caller, preview: bool) -> FlagResult:
     """What was done, once other open devices have been told that there is something new."""
     if done.changed and not preview:
-        await ring(redis, caller.tenant_id, done.conversation_id)
+        await notify_devices(redis, caller.tenant_id, done.conversation_id)
     return done
 
 

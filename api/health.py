@@ -8,7 +8,7 @@ from litestar.openapi import ResponseSpec
 from redis.asyncio import Redis
 
 from engine.embedding import Embedder
-from engine.service import Readiness, Warmth, check_readiness
+from engine.service import Readiness, WarmUpState, check_readiness
 from engine.store import Graph
 from engine.version import VERSION
 
@@ -41,7 +41,7 @@ class HealthController(Controller):
         graph: NamedDependency[Graph],
         redis: NamedDependency[Redis],
         embedder: NamedDependency[Embedder],
-        warmth: NamedDependency[Warmth],
+        warmth: NamedDependency[WarmUpState],
     ) -> Response[Readiness]:
         """Whether work can be done right now, part by part."""
         readiness = await check_readiness(graph, redis, embedder, warmth.check())

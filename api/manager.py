@@ -9,7 +9,15 @@ from litestar.params import FromQuery, QueryParameter
 from api.errors import problems
 from api.wire import Cursor, Limit
 from engine.access import Caller
-from engine.memory import Counts, Item, Sort, Standing, Which, count_items, list_items
+from engine.memory import (
+    Item,
+    ItemCounts,
+    ItemFilter,
+    ItemOrder,
+    ItemState,
+    count_items,
+    list_items,
+)
 from engine.models import MemoryType
 from engine.settings import Settings
 from engine.store import Graph, Page
@@ -39,8 +47,8 @@ class ManagerController(Controller):
         instance_id: OneId = None,
         memory_type: Kind = None,
         words: Words = None,
-        standing: Annotated[Standing | None, QueryParameter(name="state")] = None,
-        sort: FromQuery[Sort] = Sort.NEWEST,
+        standing: Annotated[ItemState | None, QueryParameter(name="state")] = None,
+        sort: FromQuery[ItemOrder] = ItemOrder.NEWEST,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Item]:
@@ -49,7 +57,7 @@ class ManagerController(Controller):
         A page may be shorter than its limit, or empty, and have a next one: one call looks at 5,000
         items at most. Importance and salience sort memories; candidates have neither.
         """
-        which = Which(persona_id, instance_id, memory_type, words)
+        which = ItemFilter(persona_id, instance_id, memory_type, words)
         return await list_items(
             graph,
             caller,
@@ -71,7 +79,7 @@ class ManagerController(Controller):
         instance_id: OneId = None,
         memory_type: Kind = None,
         words: Words = None,
-    ) -> Counts:
+    ) -> ItemCounts:
         """How many of the newest 5,000 of them stand where; `more` when there are others."""
-        which = Which(persona_id, instance_id, memory_type, words)
+        which = ItemFilter(persona_id, instance_id, memory_type, words)
         return await count_items(graph, caller, which, badges_for_all=settings.badges_for_all)

@@ -32,18 +32,19 @@ from api.wire import (
 )
 from engine.access import Caller
 from engine.embedding import Embedder
-from engine.forgetting import Touched
+from engine.forgetting import AffectedItems
 from engine.memory import (
-    Audited,
+    AuditFilter,
+    AuditRecord,
     Coactivation,
     Link,
     Memory,
     MemoryState,
     NewMemory,
-    Record,
     add_link,
     archive_memory,
     change_memory,
+    coactivate,
     export_audit,
     get_memory,
     list_audit,
@@ -54,13 +55,12 @@ from engine.memory import (
     minimize_memory,
     remember,
     unarchive_memory,
-    use_together,
 )
 from engine.models import MemoryType
 from engine.service import Clock
 from engine.settings import Settings
 from engine.store import Graph, Page
-from engine.talk import tell_effect
+from engine.talk import record_effect
 
 JSON_LINES = "application/x-ndjson"
 
@@ -223,7 +223,7 @@ class MemoryController(Controller):
         redis: NamedDependency[Redis],
         settings: NamedDependency[Settings],
         preview: Preview = False,
-    ) -> Memory | Touched:
+    ) -> Memory | AffectedItems:
         """Turn a memory and its outgoing links down. Nothing is cut, and it can be restored."""
         now = await clock.now()
 
@@ -238,9 +238,9 @@ class MemoryController(Controller):
             )
 
         if preview:
-            return await graph.rehearse(lambda there: touched_by(there, caller, minimize))
+            return await graph.preview(lambda there: touched_by(there, caller, minimize))
         memory = await minimize(graph)
-        await tell_effect(graph, redis, caller, "minimized", [memory_id], now=now)
+        await record_effect(graph, redis, caller, "minimized", [memory_id], now=now)
         return memory
 
     @post(
@@ -269,7 +269,7 @@ class MemoryController(Controller):
             now=now,
             badges_for_all=settings.badges_for_all,
         )
-        await tell_effect(graph, redis, caller, "restored", [memory_id], now=now)
+        await record_effect(graph, redis, caller, "restored", [memory_id], now=now)
         return memory
 
     @post(
@@ -287,7 +287,7 @@ class MemoryController(Controller):
         clock: NamedDependency[Clock],
         redis: NamedDependency[Redis],
         preview: Preview = False,
-    ) -> Memory | Touched:
+    ) -> Memory | AffectedItems:
         """Take a memory out of what is recalled by itself. It stays, and can come back."""
         now = await clock.now()
 
@@ -295,9 +295,9 @@ class MemoryController(Controller):
             return await archive_memory(there, caller, memory_id, now=now)
 
         if preview:
-            return await graph.rehearse(lambda there: touched_by(there, caller, archive))
+            return await graph.preview(lambda there: touched_by(there, caller, archive))
         memory = await archive(graph)
-        await tell_effect(graph, redis, caller, "archived", [memory_id], now=now)
+        await record_effect(graph, redis, caller, "archived", [memory_id], now=now)
         return memory
 
     @post(
@@ -318,7 +318,7 @@ class MemoryController(Controller):
         """Bring a memory back from the archive."""
         now = await clock.now()
         memory = await unarchive_memory(graph, caller, memory_id, now=now)
-        await tell_effect(graph, redis, caller, "unarchived", [memory_id], now=now)
+        await record_effect(graph, redis, caller, "unarchived", [memory_id], now=now)
         return memory
 
     @get(
@@ -332,7 +332,7 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         settings: NamedDependency[Settings],
-    ) -> list[Record]:
+    ) -> list[AuditRecord]:
         """What has happened to a memory, by people and by night, as one story.
 
         The newest 500 of it. The newest 2,000 steps of the persona's runs are looked at.
@@ -352,7 +352,7 @@ class MemoryController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         settings: NamedDependency[Settings],
-    ) -> list[Record]:
+    ) -> list[AuditRecord]:
         """What has happened to a message, as one story: the newest 500 of it."""
         return await message_history(
             graph, caller, message_id, badges_for_all=settings.badges_for_all
@@ -387,20 +387,20 @@ class MemoryController(Controller):
         format: FromQuery[AuditFormat | None] = None,  # noqa: A002
         limit: Limit = 50,
         cursor: Cursor = None,
-    ) -> Response[Page[Record]]:
+    ) -> Response[Page[AuditRecord]]:
         """Everything people changed in the tenant, in the order in which it took effect.
 
         With `format=jsonl`, or when `application/x-ndjson` is what is accepted, all of it as JSON
         lines, whatever `limit` and `cursor` say.
         """
-        which = Audited(asked_for(from_time), asked_for(to_time), actor, action)
+        which = AuditFilter(asked_for(from_time), asked_for(to_time), actor, action)
         if format is AuditFormat.JSONL or (format is None and accepts_lines(request)):
             lines = Stream(
                 export_audit(graph, caller.tenant_id, which),
                 media_type=JSON_LINES,
                 headers={"Content-Disposition": 'attachment; filename="audit.jsonl"'},
             )
-            return cast("Response[Page[Record]]", lines)
+            return cast("Response[Page[AuditRecord]]", lines)
         found = await list_audit(graph, caller.tenant_id, which, cursor=cursor, limit=limit)
         return Response(found, media_type=MediaType.JSON)
 
@@ -459,7 +459,7 @@ class MemoryController(Controller):
 
         Told again with the same `use_id`, it counts nothing.
         """
-        return await use_together(
+        return await coactivate(
             graph,
             caller,
             persona_id,

@@ -12,7 +12,7 @@ from engine.access import Caller
 from engine.policy import (
     Layer,
     PersonaPolicy,
-    read_policies,
+    read_persona_policy,
     read_tenant_policy,
     set_persona_policy,
     set_tenant_policy,
@@ -81,7 +81,7 @@ class PolicyController(Controller):
         self, persona_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> PersonaPolicy:
         """The policy a persona lives under, and what it changes itself."""
-        return await read_policies(graph, caller.tenant_id, persona_id)
+        return await read_persona_policy(graph, caller.tenant_id, persona_id)
 
     @put(
         "/personas/{persona_id:str}/policy",

@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 from litestar.params import QueryParameter
 
 from engine.access import Caller
-from engine.forgetting import Touched, as_touched
+from engine.forgetting import AffectedItems, affected_items
 from engine.memory import Memory, list_links
 from engine.store import Graph
 
@@ -22,16 +22,16 @@ async def run_or_preview(
     graph: Graph, work: Callable[[Graph], Awaitable[T]], *, preview: bool
 ) -> T:
     """Run `work` on the graph, or on one where everything can be done and nothing has happened."""
-    return await graph.rehearse(work) if preview else await work(graph)
+    return await graph.preview(work) if preview else await work(graph)
 
 
 async def touched_by(
     rehearsal: Graph, caller: Caller, work: Callable[[Graph], Awaitable[Memory]]
-) -> Touched:
+) -> AffectedItems:
     """What `work` changes of a memory and of the links that go out from it."""
     memory = await work(rehearsal)
     links = await list_links(rehearsal, caller, memory.memory_id)
-    return as_touched(
+    return affected_items(
         {
             "memory_ids": [memory.memory_id],
             "links": [

@@ -18,12 +18,12 @@ from engine.memory import Use
 from engine.models import MemoryType
 from engine.recall import (
     Context,
+    ContextRequest,
     Filters,
+    Hydration,
     Recall,
-    Recalled,
+    RecallResult,
     UseLog,
-    Wanted,
-    Woken,
     assemble_context,
     hydrate,
 )
@@ -52,7 +52,7 @@ class RecallController(Controller):
         recall: NamedDependency[Recall],
         uses: NamedDependency[UseLog],
         clock: NamedDependency[Clock],
-    ) -> Response[Recalled]:
+    ) -> Response[RecallResult]:
         """What a persona remembers of what it is asked, the best first.
 
         What is handed out counts as used, a moment later; asked by an analyst it does not.
@@ -110,7 +110,9 @@ class RecallController(Controller):
         count as used, a moment later; what is in it unasked, as pinned ones are, does not.
         """
         now = await clock.now()
-        wanted = Wanted(data.conversation_id, data.query, data.budget, data.turns, data.memories)
+        wanted = ContextRequest(
+            data.conversation_id, data.query, data.budget, data.turns, data.memories
+        )
         context = await assemble_context(
             graph, recall, embedder, caller, persona_id, wanted, now=now
         )
@@ -144,7 +146,7 @@ class RecallController(Controller):
         graph: NamedDependency[Graph],
         embedder: NamedDependency[Embedder],
         clock: NamedDependency[Clock],
-    ) -> Woken:
+    ) -> Hydration:
         """What a persona wakes up with, before anybody has said anything. Never counts as use."""
         return await hydrate(
             graph,
@@ -173,4 +175,4 @@ def told(
     if recall_id is None or not memory_ids:
         return Response(answer)
     use = Use(recall_id, caller.tenant_id, persona_id, memory_ids, now)
-    return Response(answer, background=BackgroundTask(uses.tell, use))
+    return Response(answer, background=BackgroundTask(uses.record, use))

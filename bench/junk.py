@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.ingest import read_talks
-from engine.extraction import Said, extract
+from engine.extraction import ExtractionInput, extract
 
 LABELS = Path(__file__).parent / "labels" / "candidates.jsonl"
 
@@ -29,7 +29,7 @@ def main() -> int:
         for message in talk.messages
         for place, item in enumerate(
             extract(
-                Said(
+                ExtractionInput(
                     message.message_id,
                     message.speaker or "",
                     message.role,

@@ -30,7 +30,15 @@ from rich.table import Table
 
 from bench.private import bare, private_stack
 from engine.access import Persona, Tone, add_persona
-from engine.embedding import Embedder, Facets, Vector, claim_model, open_embedder, shelf, unit
+from engine.embedding import (
+    Embedder,
+    MemoryVectors,
+    Vector,
+    claim_model,
+    normalized,
+    open_embedder,
+    search_scope,
+)
 from engine.ids import id_from
 from engine.recall import Recall, full_text_query
 from engine.settings import Settings
@@ -95,7 +103,7 @@ class World:
 
     def near(self, topic: int) -> Vector:
         noise = self.chance.normal(size=self.dimensions)
-        return unit(self.centres[topic] + NOISE * noise / np.linalg.norm(noise))
+        return normalized(self.centres[topic] + NOISE * noise / np.linalg.norm(noise))
 
     def of_persona(self, count: int) -> list[int]:
         """What each of its memories is about."""
@@ -105,7 +113,9 @@ class World:
     def memory(self, persona_id: str, place: int, topic: int) -> dict[str, Any]:
         places = self.chance.choice(self.topics[topic], 12)
         own, beside, *parts = (self.near(topic) for _ in range(4))
-        facets = Facets(own, beside, tuple(parts), tuple(places[:8]), tuple(places[8:]))
+        packed_vectors = MemoryVectors(
+            own, beside, tuple(parts), tuple(places[:8]), tuple(places[8:])
+        )
         return {
             "embedding": Packed.from_numpy(own),
             "minutes": 2 * place,
@@ -122,8 +132,8 @@ class World:
                 "content": "{}",
                 "about": "Sam",
                 "conversation_id": persona_id,
-                "shelf": shelf(TENANT, persona_id),
-                "facets": facets.pack(),
+                "search_scope": search_scope(TENANT, persona_id),
+                "packed_vectors": packed_vectors.pack(),
                 "token_estimate": 14,
                 "importance": 5,
                 "salience": 0.5,
@@ -175,7 +185,7 @@ async def load(
             words = rows[place]["kept"]["text"].split()[:4]
             noise = world.chance.normal(size=world.dimensions)
             about = np.array(rows[place]["embedding"].to_numpy())
-            vector = unit(about + 0.5 * noise / np.linalg.norm(noise))
+            vector = normalized(about + 0.5 * noise / np.linalg.norm(noise))
             asked.append(Question(persona_id, f"What about {' '.join(words)}?", vector))
     await bare(graph, NO_NIGHTS, tenant_id=TENANT)
     await claim_model(graph, embedder)
@@ -214,7 +224,7 @@ async def compare(
             watch = Stopwatch()
         words = it.text[11:-1].split()
         where = {"tenant_id": TENANT, "persona_id": it.persona_id, "limit": 50}
-        query = full_text_query(shelf(TENANT, it.persona_id), words, {})
+        query = full_text_query(search_scope(TENANT, it.persona_id), words, {})
         packed = Packed.from_numpy(it.vector)
         await watch.time("RETURN 1", bare(graph, "RETURN 1"))
         await watch.time(

@@ -29,7 +29,7 @@ from bench.quality import CALLER, SOURCES, ask, live, questions
 from engine.embedding import Embedder, open_embedder
 from engine.forgetting import Templates, flag_range
 from engine.policy import Layer, set_persona_policy
-from engine.recall import Recall, Wanted, assemble_context, hydrate
+from engine.recall import ContextRequest, Recall, assemble_context, hydrate
 from engine.settings import Settings
 from engine.store import Graph
 from engine.talk import ExportFormat, export_conversation, list_checkpoints, make_checkpoints
@@ -98,7 +98,7 @@ async def look(
         leaks["recall"] += sum(
             forgotten.leaks(hit.text) for hit in recalled.hits if not hit.deprioritized
         )
-        wanted = Wanted(talk, query)
+        wanted = ContextRequest(talk, query)
         context = await assemble_context(graph, recall, embedder, CALLER, talk, wanted, now=now)
         leaks["context"] += sum(
             forgotten.leaks(piece.content) for piece in context.pieces if not piece.deprioritized

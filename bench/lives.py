@@ -36,7 +36,7 @@ from engine.embedding import Embedder, claim_model, open_embedder
 from engine.errors import EngineError
 from engine.extraction import RuleExtractor
 from engine.memory import draw_candidates
-from engine.night import claim_nights, run_night
+from engine.night import claim_due_nights, run_night
 from engine.policy import next_night, set_deployment_policy
 from engine.settings import Settings
 from engine.store import Graph, migrate
@@ -180,7 +180,7 @@ class World:
         """Run every night before a time, as the timetable would. Returns when the next one is."""
         while at <= until:
             await self.move_clock(at)
-            due = await claim_nights(self.graph, now=at, limit=1000)
+            due = await claim_due_nights(self.graph, now=at, limit=1000)
             if (self.tenant_id, name) in due:
                 lately = sum(count for midnight, count in said if at - midnight <= 4 * DAY)
                 await self.night(name, at, lately, lived)

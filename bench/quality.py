@@ -38,7 +38,7 @@ from engine.access import (
 )
 from engine.embedding import Embedder, claim_model, open_embedder
 from engine.extraction import RuleExtractor
-from engine.memory import Use, count_together, draw_candidates, duplicate_persona
+from engine.memory import Use, count_uses, draw_candidates, duplicate_persona
 from engine.night import run_night
 from engine.recall import Recall
 from engine.settings import Settings
@@ -203,7 +203,7 @@ async def use_all(
         told = await recall.recall(CALLER.tenant_id, whose, question["question"], now=now)
         used = tuple(hit.id for hit in told.hits)
         use = Use(f"{whose}-{number}", CALLER.tenant_id, whose, used, now)
-        await count_together(graph, [use], whole=False)
+        await count_uses(graph, [use], whole=False)
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:

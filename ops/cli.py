@@ -16,7 +16,7 @@ from rich.console import Console
 from engine.access import Role, add_tenant, issue_key, list_tenants
 from engine.embedding import claim_model, open_embedder
 from engine.errors import EngineError
-from engine.night import get_run, rehearse_night, run_night, undo_run
+from engine.night import get_run, preview_night, run_night, undo_run
 from engine.service import open_clock, set_up_logs
 from engine.settings import Settings
 from engine.store import Graph, migrate
@@ -258,7 +258,7 @@ def night(
             for it in kept:
                 console.print(f"  kept, since it has changed: {it}")
         elif dry_run:
-            told, changes = await rehearse_night(graph, tenant_id, persona, now=moment)
+            told, changes = await preview_night(graph, tenant_id, persona, now=moment)
             show_run(console, told)
             show_changes(console, changes)
         else:

@@ -14,7 +14,7 @@ from engine.embedding import open_embedder
 from engine.errors import EngineError
 from engine.ids import new_id
 from engine.settings import Settings
-from engine.store import Store, look_at_store
+from engine.store import StoreState, inspect_store
 from ops.install import missing_jars
 from ops.local_neo4j import find_java, find_redis
 from ops.stack import Home
@@ -72,7 +72,7 @@ def examine_store(home: Home, settings: Settings) -> Iterator[Finding]:
                 "Store", True, f"{len(aside)} indexes were put aside; `up` makes them anew"
             )
         return
-    store = look_at_store(
+    store = inspect_store(
         inside.neo4j_uri,
         inside.neo4j_user,
         inside.neo4j_password.get_secret_value(),
@@ -81,7 +81,7 @@ def examine_store(home: Home, settings: Settings) -> Iterator[Finding]:
     yield store_finding(store, is_local=settings.neo4j_uri is None)
 
 
-def store_finding(store: Store, *, is_local: bool) -> Finding:
+def store_finding(store: StoreState, *, is_local: bool) -> Finding:
     """What the state of a store means, and how it is mended."""
     if not store.answers:
         return Finding("Store", False, store.message, "Neo4j does not answer; read its log.")

@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from engine.embedding import onnx_folder, open_embedder, words_file
+from engine.embedding import lexicon_file, onnx_folder, open_embedder
 from engine.settings import DEFAULT_MODEL, Settings
 
 LOCK = Path(__file__).parent / "jars" / "jgo.lock.toml"
@@ -95,7 +95,7 @@ def install_neo4j(home: Path, console: Console) -> None:
 def install_model(home: Path, console: Console) -> None:
     """The model, and which of its words are near each other: nobody waits for that later."""
     fetch_model(home, console)
-    if not words_file(home, DEFAULT_MODEL).exists():
+    if not lexicon_file(home, DEFAULT_MODEL).exists():
         with one_at_a_time(home, "words"), console.status("Holding its words against each other"):
             given = Settings(home=home, embedder="onnx", embedding_model=DEFAULT_MODEL)
             size = Settings.model_fields["embedding_dimensions"].default  # of this very model

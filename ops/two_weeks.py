@@ -27,9 +27,9 @@ from engine.access import (
 )
 from engine.embedding import Embedder
 from engine.extraction import RuleExtractor
-from engine.memory import Change, Memory, draw_candidates, list_memories, use_together
+from engine.memory import Change, Memory, coactivate, draw_candidates, list_memories
 from engine.night import Run, list_changes, list_runs, run_night
-from engine.policy import Layer, next_night, night_of, read_policies, set_persona_policy
+from engine.policy import Layer, next_night, night_of, read_persona_policy, set_persona_policy
 from engine.settings import Settings
 from engine.store import Graph
 from engine.talk import Conversation, Message, Speaker, add_conversation, record_messages
@@ -118,7 +118,7 @@ async def begin(
     # Made now, it has its next night tomorrow: the timetable does not come between those of May.
     ada = Persona(life.persona_id, "Ada", Tone.WARM, TIME_ZONE, now, now)
     await add_persona(graph, tenant_id, ada)
-    if (await read_policies(graph, tenant_id, ada.id)).own != KEEPS:
+    if (await read_persona_policy(graph, tenant_id, ada.id)).own != KEEPS:
         await set_persona_policy(graph, tenant_id, ada.id, KEEPS)
     await add_instance(graph, tenant_id, Instance(INSTANCE, "Studio", now))
     await put_member(graph, tenant_id, INSTANCE, USER, role=MemberRole.ADMIN, now=now)
@@ -221,7 +221,7 @@ async def recall(life: Life, on: date, lines: Sequence[Line]) -> None:
         known = [it for it in await memories(life, lines[-1].at) if mentions(it.text, cue)]
         newest = sorted(known, key=lambda it: (it.said_at, it.memory_id))[-RECALLED:]
         if len(newest) > 1:
-            await use_together(
+            await coactivate(
                 life.graph,
                 life.caller,
                 life.persona_id,

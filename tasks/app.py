@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from engine.service import set_up_logs
 from engine.settings import Settings
-from engine.store import PATIENCE, lose_worker, see_worker
+from engine.store import PATIENCE, forget_worker, report_worker
 
 settings = Settings()
 
@@ -84,10 +84,10 @@ _redis = Redis.from_url(
 def say_alive(sender: Any, **_: Any) -> None:
     """Celery's own heartbeat, every 2 s, told where readiness looks for it."""
     with contextlib.suppress(RedisError):  # while Redis is away nobody can be told
-        see_worker(_redis, sender.eventer.hostname)
+        report_worker(_redis, sender.eventer.hostname)
 
 
 @worker_shutdown.connect  # type: ignore[untyped-decorator]
 def say_goodbye(sender: Any, **_: Any) -> None:
     with contextlib.suppress(RedisError):
-        lose_worker(_redis, sender.hostname)
+        forget_worker(_redis, sender.hostname)

@@ -3,10 +3,20 @@
 import structlog
 
 from engine.errors import NightUnderWay, PersonaNotFound, Unavailable
-from engine.memory import copies_left, draw_candidates, duplicate_persona, overdue_conversations
-from engine.night import claim_nights, due_to_fade, fade_hour, run_night
-from engine.recall import count_told
-from engine.talk import EVERY, make_checkpoints, overdue_checkpoints, ring_conversation
+from engine.memory import (
+    draw_candidates,
+    duplicate_persona,
+    list_overdue_conversations,
+    list_unfinished_copies,
+)
+from engine.night import claim_due_nights, list_due_to_fade, run_hour, run_night
+from engine.recall import count_recorded_uses
+from engine.talk import (
+    EVERY_CONVERSATION,
+    list_overdue_checkpoints,
+    make_checkpoints,
+    notify_conversation,
+)
 from tasks.app import app, settings
 from tasks.process import broker, embedder, extractor, run
 
@@ -40,23 +50,23 @@ def checkpoint_conversation(tenant_id: str, conversation_id: str) -> None:
     """Put what candidates were drawn from into checkpoints of the conversation."""
     covered = run(make_checkpoints, tenant_id, conversation_id)
     if covered:
-        run(ring_conversation, broker(), tenant_id, conversation_id)
+        run(notify_conversation, broker(), tenant_id, conversation_id)
     log.info("covered", messages=covered)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def draw_overdue() -> None:
     """Draw from, and put into checkpoints, the messages whose own jobs were lost on the way."""
-    for tenant_id, conversation_id in run(overdue_conversations, limit=OVERDUE_AT_ONCE):
+    for tenant_id, conversation_id in run(list_overdue_conversations, limit=OVERDUE_AT_ONCE):
         draw_from_conversation.delay(tenant_id, conversation_id)
-    for tenant_id, conversation_id in run(overdue_checkpoints, limit=OVERDUE_AT_ONCE):
+    for tenant_id, conversation_id in run(list_overdue_checkpoints, limit=OVERDUE_AT_ONCE):
         checkpoint_conversation.delay(tenant_id, conversation_id)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def start_nights() -> None:
     """Send out one job for each persona whose night has come."""
-    for tenant_id, persona_id in run(claim_nights, limit=NIGHTS_AT_ONCE):
+    for tenant_id, persona_id in run(claim_due_nights, limit=NIGHTS_AT_ONCE):
         consolidate_persona.delay(tenant_id, persona_id)
 
 
@@ -73,21 +83,21 @@ def consolidate_persona(tenant_id: str, persona_id: str) -> None:
     except (NightUnderWay, PersonaNotFound) as nothing_to_do:
         log.info("night_left_alone", why=type(nothing_to_do).__name__, persona_id=persona_id)
     else:
-        run(ring_conversation, broker(), tenant_id, EVERY)
+        run(notify_conversation, broker(), tenant_id, EVERY_CONVERSATION)
         log.info("night", state=night.state, day=night.period, persona_id=persona_id)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def count_uses() -> None:
     """Count what was recalled since the last time."""
-    if counted := run(count_told, broker()):
+    if counted := run(count_recorded_uses, broker()):
         log.info("uses", counted=counted)
 
 
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def fade_due() -> None:
     """Send out one job for each persona with something that is due to fade."""
-    for tenant_id, persona_id in run(due_to_fade, limit=NIGHTS_AT_ONCE):
+    for tenant_id, persona_id in run(list_due_to_fade, limit=NIGHTS_AT_ONCE):
         fade_persona.delay(tenant_id, persona_id)
 
 
@@ -96,7 +106,7 @@ def fade_persona(tenant_id: str, persona_id: str) -> None:
     """Let fade what is due in one persona."""
     try:
         faded = run(
-            fade_hour,
+            run_hour,
             tenant_id,
             persona_id,
             started_by="timetable",
@@ -110,7 +120,7 @@ def fade_persona(tenant_id: str, persona_id: str) -> None:
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def duplicate_left() -> None:
     """Go on with the copies of personas that nobody goes on with."""
-    for tenant_id, persona_id, copy_id in run(copies_left, limit=COPIES_AT_ONCE):
+    for tenant_id, persona_id, copy_id in run(list_unfinished_copies, limit=COPIES_AT_ONCE):
         duplicate.delay(tenant_id, persona_id, copy_id)
 
 

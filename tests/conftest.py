@@ -15,7 +15,14 @@ import pytest
 
 import cypher
 from engine.access.tenants import add_tenant
-from engine.embedding.embedder import Embedder, Encoder, Vector, claim_model, open_embedder, unit
+from engine.embedding.embedder import (
+    Embedder,
+    Encoder,
+    Vector,
+    claim_model,
+    normalized,
+    open_embedder,
+)
 from engine.ids import new_id
 from engine.service.clock import MovableClock
 from engine.settings import Settings
@@ -178,7 +185,7 @@ class LetterEncoder(Encoder):
         counts = np.zeros((len(texts), DIMENSIONS))
         for place, text in enumerate(texts):
             counts[place, : len(alphabet)] = [text.lower().count(letter) for letter in alphabet]
-        return [unit(row) for row in counts]
+        return [normalized(row) for row in counts]
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ import numpy as np
 from engine.access.instances import add_instance
 from engine.access.models import Caller, Instance, Persona, Role, Tone
 from engine.access.personas import add_persona
-from engine.embedding.embedder import Embedder, Encoder, Vector, unit
+from engine.embedding.embedder import Embedder, Encoder, Vector, normalized
 from engine.extraction.port import RuleExtractor
 from engine.forgetting.flags import FlagRules
 from engine.memory.candidates import draw_candidates, list_candidates, propose_candidate
 from engine.memory.changes import Change
-from engine.memory.memories import list_links, list_memories, use_together
+from engine.memory.memories import coactivate, list_links, list_memories
 from engine.memory.models import Candidate, CandidateState, Link, Memory, MemoryState
 from engine.models import MemoryType
 from engine.night.ledger import Run
-from engine.night.nights import fade_hour, rehearse_night, run_night
+from engine.night.nights import preview_night, run_hour, run_night
 from engine.store.graph import Graph
 from engine.talk.conversations import add_conversation, record_messages
 from engine.talk.models import Conversation, Message, Speaker
@@ -37,7 +37,7 @@ class WordEncoder(Encoder):
     """Counts words: texts that share words are near each other, and the same words are the same."""
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        return [unit(self.counted(text)) for text in texts]
+        return [normalized(self.counted(text)) for text in texts]
 
     def counted(self, text: str) -> Vector:
         counts = np.zeros(DIMENSIONS, np.float32)
@@ -147,10 +147,10 @@ class Life:
         )
 
     async def hour(self, now: datetime) -> Run:
-        return await fade_hour(self.graph, self.tenant_id, "ada", now=now, started_by="test")
+        return await run_hour(self.graph, self.tenant_id, "ada", now=now, started_by="test")
 
     async def rehearse(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
-        return await rehearse_night(
+        return await preview_night(
             self.graph,
             self.tenant_id,
             "ada",
@@ -158,7 +158,7 @@ class Life:
         )
 
     async def use(self, *memory_ids: str, at: datetime, use_id: str | None = None) -> None:
-        await use_together(self.graph, self.caller, "ada", memory_ids, use_id=use_id, now=at)
+        await coactivate(self.graph, self.caller, "ada", memory_ids, use_id=use_id, now=at)
 
     async def memories(
         self, state: MemoryState = MemoryState.ACTIVE, now: datetime = FIRST_NIGHT, **which: Any

@@ -1,9 +1,9 @@
-// One index over the words of memories and of candidates that wait. The shelf is the tenant and the
+// One index over the words of memories and of candidates that wait. The search_scope is the tenant and the
 // persona as one word, so that a search stays inside the persona.
 //
 // $analyzer  string, one of Lucene's
 CYPHER 25
 CREATE FULLTEXT INDEX words IF NOT EXISTS
 FOR (memory:Candidate|Memory)
-ON EACH [memory.text, memory.shelf]
+ON EACH [memory.text, memory.search_scope]
 OPTIONS {indexConfig: {`fulltext.analyzer`: $analyzer}}

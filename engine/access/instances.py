@@ -6,7 +6,7 @@ from datetime import datetime
 from engine.access.models import Caller, Instance, Member, MemberRole
 from engine.errors import IdTaken, InstanceNotFound, MemberNotFound, NotFound
 from engine.models import Row
-from engine.store import OPERATOR, Graph, Page, after, audit_record, page
+from engine.store import OPERATOR, Graph, Page, audit_record, decode_id, make_page
 
 
 async def add_instance(
@@ -50,11 +50,11 @@ async def list_instances(
         "access/instances/list_instances",
         tenant_id=caller.tenant_id,
         **caller.visibility,
-        after=after(cursor),
+        after=decode_id(cursor),
         limit=limit + 1,
     )
     found = [Instance(**row["instance"]) for row in rows]
-    return page(found, limit, lambda instance: instance.id)
+    return make_page(found, limit, lambda instance: instance.id)
 
 
 async def put_member(
@@ -110,10 +110,10 @@ async def list_members(
         "access/instances/list_members",
         tenant_id=caller.tenant_id,
         instance_id=instance_id,
-        after=after(cursor),
+        after=decode_id(cursor),
         limit=limit + 1,
     )
-    return page([as_member(row) for row in rows], limit, lambda member: member.user_id)
+    return make_page([as_member(row) for row in rows], limit, lambda member: member.user_id)
 
 
 def as_member(row: Row) -> Member:

@@ -21,7 +21,7 @@ from engine.access.identity import JwtVerifier
 from engine.access.models import ApiKey, Caller, IssuedKey, Role
 from engine.errors import Invalid, KeyNotFound, LastAdminKey, NotFound, Unauthenticated
 from engine.models import Row
-from engine.store import OPERATOR, Graph, Page, after, audit_record, page
+from engine.store import OPERATOR, Graph, Page, audit_record, decode_id, make_page
 
 PREFIX = "pmt"
 TOKEN_PREFIX = "pmu"  # noqa: S105  # the public part of a token
@@ -61,9 +61,9 @@ async def list_keys(
     graph: Graph, tenant_id: str, *, cursor: str | None = None, limit: int
 ) -> Page[ApiKey]:
     rows = await graph.read(
-        "access/keys/list_keys", tenant_id=tenant_id, after=after(cursor), limit=limit + 1
+        "access/keys/list_keys", tenant_id=tenant_id, after=decode_id(cursor), limit=limit + 1
     )
-    return page([as_key(row) for row in rows], limit, lambda key: key.id)
+    return make_page([as_key(row) for row in rows], limit, lambda key: key.id)
 
 
 async def rotate_key(

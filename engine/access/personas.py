@@ -8,16 +8,16 @@ from typing import Any
 from engine.access.models import Persona, Tone
 from engine.errors import IdTaken, NotFound, PersonaNotFound
 from engine.models import Row
-from engine.policy import checked_time_zone, next_night, read_figures, read_policy
-from engine.store import OPERATOR, Graph, Page, after, audit_record, page
+from engine.policy import check_time_zone, next_night, read_policy, read_tenant_figures
+from engine.store import OPERATOR, Graph, Page, audit_record, decode_id, make_page
 
 
 async def add_persona(
     graph: Graph, tenant_id: str, persona: Persona, *, by: str = OPERATOR
 ) -> Persona:
     """Make a persona. Asking again with the same id and content finds the first."""
-    checked_time_zone(persona.time_zone)
-    hour = (await read_figures(graph, tenant_id)).consolidate_at
+    check_time_zone(persona.time_zone)
+    hour = (await read_tenant_figures(graph, tenant_id)).consolidate_at
 
     def as_made(rows: list[Row]) -> Persona:
         if not rows:
@@ -59,9 +59,12 @@ async def list_personas(
     graph: Graph, tenant_id: str, *, cursor: str | None = None, limit: int
 ) -> Page[Persona]:
     rows = await graph.read(
-        "access/personas/list_personas", tenant_id=tenant_id, after=after(cursor), limit=limit + 1
+        "access/personas/list_personas",
+        tenant_id=tenant_id,
+        after=decode_id(cursor),
+        limit=limit + 1,
     )
-    return page([as_persona(row) for row in rows], limit, lambda persona: persona.id)
+    return make_page([as_persona(row) for row in rows], limit, lambda persona: persona.id)
 
 
 async def change_persona(
@@ -78,7 +81,7 @@ async def change_persona(
         return await get_persona(graph, tenant_id, persona_id)
     stored = {**changes, "updated_at": now}
     if "time_zone" in changes:
-        time_zone = checked_time_zone(changes["time_zone"])
+        time_zone = check_time_zone(changes["time_zone"])
         hour = (await read_policy(graph, tenant_id, persona_id)).figures.consolidate_at
         stored["next_night_at"] = next_night(now, time_zone, hour)
     found = await graph.write(

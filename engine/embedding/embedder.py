@@ -39,7 +39,9 @@ WORDS_KEPT = 65_535  # of a vocabulary: a place in it is two bytes
 WORDS_AT_ONCE = 256
 NEAR_WORDS = 0.45  # cosine from which one word counts as another
 CHARACTERS_A_TOKEN = 4  # of English, about
-KNOWN_ENOUGH = 0.5  # share of a text a model has words for, from which its vectors tell texts apart
+MIN_KNOWN_SHARE = (
+    0.5  # share of a text a model has words for, from which its vectors tell texts apart
+)
 IDEOGRAPHS_KNOWN = 3000  # in a vocabulary that was made for Chinese; an English one has hundreds
 
 
@@ -56,12 +58,12 @@ class Encoder(ABC):
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each is; about as many, where the model does not tell."""
-        return [about_tokens(text) for text in texts]
+        return [estimate_tokens(text) for text in texts]
 
     def known(self, texts: Sequence[str]) -> list[float]:
         """The share of each text that the model has words for, 0 to 1; 1 where it cannot be told.
 
-        Below `KNOWN_ENOUGH` its vectors do not tell one text from another.
+        Below `MIN_KNOWN_SHARE` its vectors do not tell one text from another.
         """
         return [1.0 for _ in texts]
 
@@ -102,7 +104,7 @@ def knows_ideographs(vocabulary: Iterable[str]) -> bool:
     return held >= IDEOGRAPHS_KNOWN
 
 
-def about_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS_A_TOKEN)
 
 
@@ -171,7 +173,7 @@ class Embedder:
         model: str,
         dimensions: int,
         cache: int,
-        words_file: Path | None = None,
+        lexicon_file: Path | None = None,
     ) -> None:
         self.model = model
         self.dimensions = dimensions
@@ -180,7 +182,7 @@ class Embedder:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
         self._queries: LRUCache[str, asyncio.Future[Vector]] = LRUCache(cache)
         self._told_apart: LRUCache[str, bool] = LRUCache(max(cache, 1))
-        self._words_file = words_file
+        self._lexicon_file = lexicon_file
         self._lexicon: Lexicon | None = None
 
     async def lexicon(self) -> Lexicon:
@@ -231,7 +233,7 @@ class Embedder:
         told = self._told_apart.get(text)
         if told is None:
             (share,) = await self.known([text])
-            self._told_apart[text] = told = share >= KNOWN_ENOUGH
+            self._told_apart[text] = told = share >= MIN_KNOWN_SHARE
         return told
 
     def warm_up(self) -> None:
@@ -256,7 +258,7 @@ class Embedder:
 
     def _read_lexicon(self) -> Lexicon:
         words = [word for word in self._ready().vocabulary() if WORD.fullmatch(word)][:WORDS_KEPT]
-        file = self._words_file
+        file = self._lexicon_file
         if file and file.exists():
             return Lexicon.read(words, file)
         vectors = np.zeros((len(words), self.dimensions), np.float32)
@@ -292,7 +294,7 @@ def open_embedder(settings: Settings) -> Embedder:
         model=settings.embedding_model,
         dimensions=settings.embedding_dimensions,
         cache=settings.embedding_cache,
-        words_file=words_file(settings.home, settings.embedding_model),
+        lexicon_file=lexicon_file(settings.home, settings.embedding_model),
     )
 
 
@@ -300,7 +302,7 @@ def onnx_folder(home: Path, model: str) -> Path:
     return home / "models" / model.replace("/", "--")
 
 
-def words_file(home: Path, model: str) -> Path:
+def lexicon_file(home: Path, model: str) -> Path:
     return onnx_folder(home, model) / "words.npz"
 
 
@@ -332,7 +334,7 @@ class OnnxEncoder(Encoder):
         # Side by side with texts of their own length: a batch costs what its longest one costs.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         vectors = self._model.embed([texts[place] for place in order], batch_size=BATCH)
-        found = dict(zip(order, map(unit, vectors), strict=True))
+        found = dict(zip(order, map(normalized, vectors), strict=True))
         return [found[place] for place in range(len(texts))]
 
     def vocabulary(self) -> list[str]:
@@ -368,7 +370,7 @@ class SentenceTransformersEncoder(Encoder):
         self._ideographs: bool | None = None
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        return [unit(vector) for vector in self._model.encode(list(texts), batch_size=BATCH)]
+        return [normalized(vector) for vector in self._model.encode(list(texts), batch_size=BATCH)]
 
     def vocabulary(self) -> list[str]:
         known: dict[str, int] = self._model.tokenizer.get_vocab()
@@ -429,7 +431,7 @@ class RemoteEncoder(Encoder):
             )
             answer.raise_for_status()
             items: list[dict[str, Any]] = answer.json()["data"]
-            vectors = {int(item["index"]): unit(item["embedding"]) for item in items}
+            vectors = {int(item["index"]): normalized(item["embedding"]) for item in items}
             return [vectors[place] for place in range(len(texts))]
         except httpx.HTTPStatusError as error:
             raise EmbedderUnavailable(f"it answered {error.response.status_code}") from error
@@ -439,7 +441,7 @@ class RemoteEncoder(Encoder):
             raise EmbedderUnavailable("its answer is not an embeddings response") from error
 
 
-def unit(vector: npt.ArrayLike) -> Vector:
+def normalized(vector: npt.ArrayLike) -> Vector:
     """The vector at length one, so that cosine is a dot product."""
     values = np.asarray(vector, dtype=np.float32)
     length = float(np.linalg.norm(values))
@@ -466,7 +468,7 @@ async def claim_model(graph: Graph, embedder: Embedder, *, analyzer: str = "engl
         await graph.write("embedding/make_text_index", analyzer=analyzer)
 
 
-def is_legible(item: Row) -> bool:
+def has_reliable_vector(item: Row) -> bool:
     """Whether the encoder knows enough of a text for its vector to tell it from others."""
     share = item.get("known_share")
-    return share is None or share >= KNOWN_ENOUGH
+    return share is None or share >= MIN_KNOWN_SHARE

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engine.embedding.embedder import WORD, Embedder, Lexicon, Vector
 from engine.ids import id_from
-from engine.text import sentences, straighten, word_set
+from engine.text import sentences, straighten_quotes, word_set
 
 PARTS = 12  # sentences of one text that are told apart
 LEAST_WORDS = 4  # of a sentence that says something alone
@@ -30,7 +30,7 @@ COMMON = word_set(
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class TextInContext:
     """Something to be remembered, and what was said just before it by somebody else."""
 
     text: str
@@ -39,11 +39,11 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddedText:
     """What a search needs of a text, and how long it is."""
 
     embedding: Vector
-    facets: bytes
+    packed_vectors: bytes
     token_estimate: int
     known_share: float  # how much of it the encoder was taught to read
 
@@ -55,13 +55,15 @@ class Embedded:
     def beside(self) -> dict[str, Any]:
         """What is kept beside the vector, which goes a way of its own."""
         return {
-            "facets": self.facets,
+            "packed_vectors": self.packed_vectors,
             "token_estimate": self.token_estimate,
             "known_share": self.known_share,
         }
 
 
-async def embed_sayings(embedder: Embedder, sayings: Sequence[Saying]) -> list[Embedded]:
+async def embed_in_context(
+    embedder: Embedder, sayings: Sequence[TextInContext]
+) -> list[EmbeddedText]:
     """What a search needs of each."""
     lexicon = await embedder.lexicon()
     texts: list[str] = []
@@ -79,20 +81,20 @@ async def embed_sayings(embedder: Embedder, sayings: Sequence[Saying]) -> list[E
     for saying, tokens, share, (at, beside_count, part_count) in zip(
         sayings, counts, shares, spans, strict=True
     ):
-        faces = Facets(
+        faces = MemoryVectors(
             own=vectors[at],
             beside=vectors[at + 1] if beside_count else None,
             parts=tuple(vectors[at + 1 + beside_count : at + 1 + beside_count + part_count]),
             words=words_in(lexicon, saying.text),
             heard=words_in(lexicon, asked_in(saying.before or "")),
         )
-        found.append(Embedded(vectors[at], faces.pack(), tokens, share))
+        found.append(EmbeddedText(vectors[at], faces.pack(), tokens, share))
     return found
 
 
 def words_in(lexicon: Lexicon, text: str) -> tuple[int, ...]:
     """The places of the words that tell this text apart, in their order."""
-    told = WORD.findall(straighten(text).lower())
+    told = WORD.findall(straighten_quotes(text).lower())
     places = [lexicon.places.get(word) for word in dict.fromkeys(told) if word not in COMMON]
     return tuple(place for place in places if place is not None)[:MOST_WORDS]
 
@@ -103,7 +105,7 @@ def asked_in(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
+class MemoryVectors:
     """The sides of one memory. Vectors are kept in one byte a number, which moves no ranking."""
 
     own: Vector
@@ -125,7 +127,7 @@ def as_bytes(vector: Vector) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Ragged:
+class RaggedArray:
     """Lists of different lengths, one after another."""
 
     values: npt.NDArray[Any]
@@ -142,17 +144,17 @@ class Ragged:
 
 
 @dataclass(frozen=True, slots=True)
-class Faces:
-    """The facets of many memories, side by side, to be held against one question."""
+class VectorMatrix:
+    """The vectors of many memories, side by side, to be held against one question."""
 
     vectors: npt.NDArray[np.float32]  # all of them, one after another
     counts: npt.NDArray[np.intp]  # how many of them are whose
     has_beside: npt.NDArray[np.bool_]  # then the second is that of it with what was said before
-    words: Ragged
-    heard: Ragged
+    words: RaggedArray
+    heard: RaggedArray
 
     @classmethod
-    def unpack(cls, packed: Sequence[bytes], dimensions: int) -> "Faces":
+    def unpack(cls, packed: Sequence[bytes], dimensions: int) -> "VectorMatrix":
         heads = np.frombuffer(b"".join([it[:4] for it in packed]), np.uint8).reshape(-1, 4)
         parts, has_beside, words, heard = heads.astype(np.intp).T
         middles, starts = (4 + 2 * words).tolist(), (4 + 2 * (words + heard)).tolist()
@@ -165,8 +167,8 @@ class Faces:
             np.frombuffer(vectors, np.int8).reshape(-1, dimensions).astype(np.float32),
             1 + has_beside + parts,
             has_beside.astype(bool),
-            Ragged(np.frombuffer(told, "<u2"), words),
-            Ragged(np.frombuffer(asked, "<u2"), heard),
+            RaggedArray(np.frombuffer(told, "<u2"), words),
+            RaggedArray(np.frombuffer(asked, "<u2"), heard),
         )
 
     @property
@@ -186,6 +188,6 @@ class Faces:
         return np.maximum.reduceat(cosines, first), together
 
 
-def shelf(tenant_id: str, persona_id: str) -> str:
+def search_scope(tenant_id: str, persona_id: str) -> str:
     """A tenant and a persona as one word that no analyzer takes apart."""
     return f"x{id_from(tenant_id, persona_id)}x"

@@ -4,13 +4,19 @@ Needs no language model; one plugs in at the `Extractor` port.
 """
 
 from engine.extraction.port import Extractor, RuleExtractor, open_extractor
-from engine.extraction.rule_based import OPPOSITES, Said, extract, fingerprint, is_single_valued
+from engine.extraction.rule_based import (
+    OPPOSITES,
+    ExtractionInput,
+    extract,
+    fingerprint,
+    is_single_valued,
+)
 
 __all__ = [
     "OPPOSITES",
+    "ExtractionInput",
     "Extractor",
     "RuleExtractor",
-    "Said",
     "extract",
     "fingerprint",
     "is_single_valued",

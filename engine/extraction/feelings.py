@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Protocol
 
-from engine.text import straighten
+from engine.text import straighten_quotes
 
 MARKED_VALENCE = 0.75  # weaker than this, a feeling that is not named is not worth remembering
 NAMED_VALENCE = 0.2  # enough when the speaker names the feeling
@@ -167,7 +167,7 @@ def feeling(sentences: Iterable[str], *, lexicon: Lexicon | None = None) -> Feel
 def spoken(sentences: Iterable[str]) -> Iterator[str]:
     """Sentences of the speaker's own feeling, not only said to another, up to the limit."""
     left = LOOKED_AT
-    for sentence in map(straighten, sentences):
+    for sentence in map(straighten_quotes, sentences):
         if left <= 0:
             return
         left -= len(sentence)

@@ -8,7 +8,15 @@ import re
 from dataclasses import dataclass
 
 from engine.extraction.courtesies import REASON_OF
-from engine.text import fingerprint, is_english, sentences, straighten, tidy, word_set, words
+from engine.text import (
+    clean_text,
+    fingerprint,
+    is_english,
+    sentences,
+    straighten_quotes,
+    word_set,
+    words,
+)
 
 MIN_WORDS = 2  # a lone word means nothing without the question it answers
 QUESTION_WORDS = 3  # what a question must carry, besides function words, to be worth keeping
@@ -147,7 +155,7 @@ class Gated:
 
 def gate(text: str) -> Gated:
     """Cut the junk off both ends of a message."""
-    whole = tidy(text)
+    whole = clean_text(text)
     found = sentences(whole)
     reasons = [junk(sentence) for sentence in found]
     left_out = tuple(dict.fromkeys(reason for reason in reasons if reason))
@@ -168,7 +176,7 @@ def gate(text: str) -> Gated:
 
 def junk(sentence: str) -> str | None:
     """Why a sentence is not worth keeping, or None when it is."""
-    plain = straighten(sentence)
+    plain = straighten_quotes(sentence)
     folded = fingerprint(plain)
     if not folded:
         return "emoji" if any(ord(letter) > 0x2000 for letter in sentence) else "empty"

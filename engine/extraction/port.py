@@ -8,7 +8,13 @@ import structlog
 from msgspec import Meta, Struct
 
 from engine.errors import LlmUnavailable
-from engine.extraction.rule_based import Extracted, Extraction, Said, extract, fingerprint
+from engine.extraction.rule_based import (
+    Extracted,
+    Extraction,
+    ExtractionInput,
+    extract,
+    fingerprint,
+)
 from engine.llm import Llm
 from engine.models import MemoryType
 from engine.settings import Settings
@@ -53,11 +59,11 @@ class Answer(Struct, frozen=True):
 
 
 class Extractor(Protocol):
-    async def draw(self, said: Said, *, is_repeat: bool) -> Extraction: ...
+    async def draw(self, said: ExtractionInput, *, is_repeat: bool) -> Extraction: ...
 
 
 class RuleExtractor:
-    async def draw(self, said: Said, *, is_repeat: bool) -> Extraction:
+    async def draw(self, said: ExtractionInput, *, is_repeat: bool) -> Extraction:
         return extract(said, already_said={fingerprint(said.content)} if is_repeat else ())
 
 
@@ -72,7 +78,7 @@ class LlmExtractor:
         self._rules = RuleExtractor()
         self._turn = asyncio.Semaphore(AT_ONCE)
 
-    async def draw(self, said: Said, *, is_repeat: bool) -> Extraction:
+    async def draw(self, said: ExtractionInput, *, is_repeat: bool) -> Extraction:
         by_rules = await self._rules.draw(said, is_repeat=is_repeat)
         if not by_rules.items:
             return by_rules
@@ -91,7 +97,7 @@ class LlmExtractor:
         )
 
 
-def as_extracted(item: Semantic | Somatic, said: Said) -> Extracted:
+def as_extracted(item: Semantic | Somatic, said: ExtractionInput) -> Extracted:
     content = {k: v for k, v in msgspec.to_builtins(item).items() if k not in ("type", "text")}
     if isinstance(item, Semantic):
         return Extracted(MemoryType.SEMANTIC, item.text, content)

@@ -22,8 +22,8 @@ __all__ = [
     "SINGLE_VALUED",
     "Extracted",
     "Extraction",
+    "ExtractionInput",
     "MemoryType",
-    "Said",
     "extract",
     "fingerprint",
     "is_single_valued",
@@ -34,7 +34,7 @@ OWN = re.compile(r"^(?:my|our)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ExtractionInput:
     """One message as the extractor sees it."""
 
     message_id: str
@@ -68,7 +68,10 @@ class Extraction:
 
 
 def extract(
-    said: Said, *, already_said: Container[str] = frozenset(), lexicon: Lexicon | None = None
+    said: ExtractionInput,
+    *,
+    already_said: Container[str] = frozenset(),
+    lexicon: Lexicon | None = None,
 ) -> Extraction:
     """The memory items of a message; none when it is junk or an exact repeat.
 
@@ -82,7 +85,7 @@ def extract(
     return Extraction(tuple(items(said, gated, lexicon)), gated.left_out)
 
 
-def items(said: Said, gated: Gated, lexicon: Lexicon | None) -> Iterator[Extracted]:
+def items(said: ExtractionInput, gated: Gated, lexicon: Lexicon | None) -> Iterator[Extracted]:
     yield episode(said, gated.content)
     if not is_english(gated.content):
         return
@@ -92,7 +95,7 @@ def items(said: Said, gated: Gated, lexicon: Lexicon | None) -> Iterator[Extract
         yield somatic(said, felt)
 
 
-def episode(said: Said, content: str) -> Extracted:
+def episode(said: ExtractionInput, content: str) -> Extracted:
     """The event of saying it, in the message's own words."""
     return Extracted(
         MemoryType.EPISODIC,
@@ -106,7 +109,7 @@ def episode(said: Said, content: str) -> Extracted:
     )
 
 
-def somatic(said: Said, felt: Feeling) -> Extracted:
+def somatic(said: ExtractionInput, felt: Feeling) -> Extracted:
     about = OWN.sub("their", felt.about)
     return Extracted(
         MemoryType.SOMATIC,

@@ -23,7 +23,7 @@ from typing import Any
 from engine.extraction.rules import ADVERBS, NAME, OF_OTHERS, POSSESSED, RULES, Rule
 from engine.extraction.values import MAX_LOOK, TIME, favoured, listed, place, place_or_lower
 from engine.extraction.vocabulary import NOT_NAMES, RELATIONS
-from engine.text import straighten, word_set
+from engine.text import straighten_quotes, word_set
 
 SINGLE_VALUED: frozenset[str] = word_set(
     "name age birthday birth_year birthplace home job employer employment diet religion "
@@ -189,7 +189,7 @@ def statements(sentences: Iterable[str], speaker: str) -> list[Statement]:
 
 
 def read(sentence: str, speaker: str, *, lower: bool = False) -> Iterator[Statement]:
-    plain = straighten(sentence)
+    plain = straighten_quotes(sentence)
     if plain.rstrip("\"' )").endswith("?") or UNSURE.search(plain) or REPORTED.search(plain):
         return
     plain = expand(QUOTED.sub('"', plain))

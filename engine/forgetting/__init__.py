@@ -6,24 +6,24 @@ Nothing is deleted; all that a flag changes follows from the flags that stand.
 from engine.forgetting.acknowledgments import Acknowledger, Templates, open_acknowledger
 from engine.forgetting.flags import (
     FlagRules,
-    as_touched,
+    affected_items,
     flag_message,
     flag_range,
     get_range,
     undo_message,
     undo_range,
 )
-from engine.forgetting.models import Flagged, Range, ReversalSource, Touched
+from engine.forgetting.models import AffectedItems, FlagResult, Range, ReversalSource
 
 __all__ = [
     "Acknowledger",
+    "AffectedItems",
+    "FlagResult",
     "FlagRules",
-    "Flagged",
     "Range",
     "ReversalSource",
     "Templates",
-    "Touched",
-    "as_touched",
+    "affected_items",
     "flag_message",
     "flag_range",
     "get_range",

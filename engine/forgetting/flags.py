@@ -19,7 +19,7 @@ from engine.errors import (
     UndoWindowOver,
 )
 from engine.forgetting.acknowledgments import LOOKED_AT, PLAINEST, Acknowledger
-from engine.forgetting.models import Flagged, Range, ReversalSource, Touched
+from engine.forgetting.models import AffectedItems, FlagResult, Range, ReversalSource
 from engine.ids import new_id
 from engine.memory import LinkKey, LinkType
 from engine.models import EARLIEST, Row
@@ -28,10 +28,10 @@ from engine.store import Graph
 from engine.talk import (
     Deprioritization,
     as_acknowledgment,
-    as_record,
     find_chosen,
     find_message,
     find_run,
+    flag_record,
     sees_every_badge,
 )
 
@@ -54,7 +54,7 @@ async def flag_message(
     rules: FlagRules,
     *,
     now: datetime,
-) -> Flagged:
+) -> FlagResult:
     """Flag one message. One that is flagged already keeps its flag."""
     act = {"id": new_id(), "is_range": False, "by": caller.acts_as, "at": now}
     selection = await read_selection(graph, caller, [message_id], act, rules)
@@ -73,7 +73,7 @@ async def flag_range(
     confirmed: bool,
     rules: FlagRules,
     now: datetime,
-) -> Flagged:
+) -> FlagResult:
     """Flag a run of messages, from one to another, both included; or those that are named."""
     if message_ids is None and first_id and last_id:
         run = await find_run(graph, caller, conversation_id, first_id, last_id)
@@ -156,7 +156,7 @@ async def flag(
     message_ids: Sequence[str],
     act: Row,
     rules: FlagRules,
-) -> Flagged:
+) -> FlagResult:
     (done,) = await graph.write(
         "forgetting/flags/flag_messages",
         tenant_id=caller.tenant_id,
@@ -173,7 +173,7 @@ async def flag(
     sees_all = sees_every_badge(caller, selection, badges_for_all=rules.badges_for_all)
     records = {
         # What somebody else has flagged reads as in a listing: as if nobody had.
-        row["message_id"]: as_record(row["flag"])
+        row["message_id"]: flag_record(row["flag"])
         if is_visible(row["flag"], caller, sees_all=sees_all)
         else Deprioritization()
         for row in done["records"]
@@ -206,7 +206,7 @@ async def undo_message(
     rules: FlagRules,
     *,
     now: datetime,
-) -> Flagged:
+) -> FlagResult:
     """Take back the flag of one message."""
     found = await find_message(graph, caller, message_id)
     return await undo(graph, caller, found, [message_id], source, rules, range_id=None, now=now)
@@ -221,7 +221,7 @@ async def undo_range(
     *,
     message_ids: Sequence[str] | None,
     now: datetime,
-) -> Flagged:
+) -> FlagResult:
     """Take back the flags that a range has set, or those on some of its messages."""
     found = await find_range(graph, caller, range_id, badges_for_all=rules.badges_for_all)
     members = found["range"]["message_ids"]
@@ -246,7 +246,7 @@ async def undo(
     *,
     range_id: str | None,
     now: datetime,
-) -> Flagged:
+) -> FlagResult:
     """Take back flags on some messages: a member their own, an admin or the tenant's staff any.
 
     `where` holds the `conversation_id`, and `is_admin`: whether the caller is one of its instance.
@@ -271,7 +271,7 @@ async def undo(
     ]
     sees_all = sees_every_badge(caller, where, badges_for_all=rules.badges_for_all)
     records = {
-        row["message_id"]: as_record(row["flag"])
+        row["message_id"]: flag_record(row["flag"])
         for row in done["records"]
         if is_visible(row["flag"], caller, sees_all=sees_all)
     }
@@ -319,9 +319,9 @@ def as_flagged(
     records: dict[str, Deprioritization],
     changed: list[str],
     range_id: str | None,
-) -> Flagged:
-    touched = as_touched(done)
-    return Flagged(
+) -> FlagResult:
+    touched = affected_items(done)
+    return FlagResult(
         conversation_id=conversation_id,
         range_id=range_id,
         records=records,
@@ -335,14 +335,14 @@ def as_flagged(
     )
 
 
-def as_touched(done: Row) -> Touched:
+def affected_items(done: Row) -> AffectedItems:
     """What a statement says it has touched; what it does not name was not."""
     links = sorted((link["from_id"], link["to_id"], link["type"]) for link in done.get("links", []))
     ids = {
         name: sorted(done.get(name, []))
         for name in ("candidate_ids", "memory_ids", "checkpoint_ids")
     }
-    return Touched(
+    return AffectedItems(
         **ids,
         links=[LinkKey(source, target, LinkType(kind)) for source, target, kind in links],
         counts={

@@ -29,7 +29,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
+class AffectedItems:
     """What an act of forgetting changes, or would change, by id and by number."""
 
     candidate_ids: list[str]
@@ -40,7 +40,7 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flagged(Touched):
+class FlagResult(AffectedItems):
     """What a flag, or taking one back, came to."""
 
     conversation_id: str

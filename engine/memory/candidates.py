@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.access import Caller, audit_event, get_persona
-from engine.embedding import Embedder, Saying, embed_sayings, shelf
+from engine.embedding import Embedder, TextInContext, embed_in_context, search_scope
 from engine.errors import (
     CandidateClosed,
     CandidateNotFound,
@@ -16,15 +16,15 @@ from engine.errors import (
     NothingToRestore,
     PersonaNotFound,
 )
-from engine.extraction import Extractor, Said, extract
+from engine.extraction import ExtractionInput, Extractor, extract
 from engine.ids import id_from, new_id
 from engine.memory.badges import shown_state, viewer_of
 from engine.memory.content import decode_content, encode_content, index_properties
-from engine.memory.facts import Fact, as_fact, fact_of
+from engine.memory.facts import Fact, as_fact, fact_key
 from engine.memory.models import Candidate, CandidateState, Gate
 from engine.models import MemoryType, Row
 from engine.policy import read_policy
-from engine.store import Graph, Page, after, page
+from engine.store import Graph, Page, decode_id, make_page
 from engine.talk import OVERDUE
 
 PEOPLE_KEPT = 500  # names a persona knows people by; each is looked for in every question
@@ -70,7 +70,7 @@ async def draw_candidates(
             *(extractor.draw(as_said(it), is_repeat=it["id"] in repeats) for it in waiting)
         )
         sayings = [
-            Saying(
+            TextInContext(
                 item.meaning,
                 it["before"] if item.memory_type is MemoryType.EPISODIC else None,
                 kept_as=item.text,
@@ -78,7 +78,7 @@ async def draw_candidates(
             for it, extraction in zip(waiting, extractions, strict=True)
             for item in extraction.items
         ]
-        embedded = iter(await embed_sayings(embedder, sayings))
+        embedded = iter(await embed_in_context(embedder, sayings))
         await meet_people(graph, tenant_id, waiting)
         (kept,) = await graph.write(
             "memory/candidates/keep_drawn",
@@ -95,7 +95,7 @@ async def draw_candidates(
                             "text": item.text,
                             "content": encode_content(item.content),
                             "index_properties": index_properties(item.content),
-                            "shelf": shelf(tenant_id, message["persona_id"]),
+                            "search_scope": search_scope(tenant_id, message["persona_id"]),
                             **next(embedded).whole,
                         }
                         for place, item in enumerate(extraction.items)
@@ -166,7 +166,7 @@ def stated_in(message: Row) -> list[tuple[str, Fact]]:
 
 
 def as_named_facts(content: dict[str, Any], said_at: datetime) -> list[tuple[str, Fact]]:
-    name, fact = fact_of(content), as_fact("", content, said_at)
+    name, fact = fact_key(content), as_fact("", content, said_at)
     return [(name, fact)] if name and fact else []
 
 
@@ -183,8 +183,8 @@ async def meet_people(graph: Graph, tenant_id: str, messages: Sequence[Row]) -> 
         )
 
 
-def as_said(message: Row) -> Said:
-    return Said(
+def as_said(message: Row) -> ExtractionInput:
+    return ExtractionInput(
         message_id=message["id"],
         speaker=message["speaker"],
         role=message["role"],
@@ -194,7 +194,7 @@ def as_said(message: Row) -> Said:
     )
 
 
-async def overdue_conversations(
+async def list_overdue_conversations(
     graph: Graph, *, now: datetime, limit: int
 ) -> list[tuple[str, str]]:
     """Tenant and id of each conversation whose messages nobody drew from in time."""
@@ -219,7 +219,7 @@ async def propose_candidate(
 ) -> Candidate:
     """Keep a candidate that a runtime has drawn itself."""
     window = await editing_window(graph, caller.tenant_id, persona_id)
-    (embedded,) = await embed_sayings(embedder, [Saying(text)])
+    (embedded,) = await embed_in_context(embedder, [TextInContext(text)])
     proposed: Row = {
         "id": chosen_id or new_id(),
         "memory_type": memory_type.value,
@@ -250,7 +250,11 @@ async def propose_candidate(
         "memory/candidates/add_candidate",
         tenant_id=caller.tenant_id,
         persona_id=persona_id,
-        candidate={**proposed, **embedded.beside, "shelf": shelf(caller.tenant_id, persona_id)},
+        candidate={
+            **proposed,
+            **embedded.beside,
+            "search_scope": search_scope(caller.tenant_id, persona_id),
+        },
         index_properties=index_properties(content),
         embedding=embedded.embedding,
         sources=list(source_message_ids),
@@ -279,11 +283,11 @@ async def list_candidates(
         states=[state.value for state in states],
         **caller.visibility,
         viewer=viewer_of(caller, badges_for_all=badges_for_all),
-        after=after(cursor),
+        after=decode_id(cursor),
         limit=limit + 1,
     )
     found = [as_candidate(row["candidate"], window) for row in rows]
-    return page(found, limit, lambda candidate: candidate.candidate_id)
+    return make_page(found, limit, lambda candidate: candidate.candidate_id)
 
 
 async def edit_candidate(
@@ -305,7 +309,7 @@ async def edit_candidate(
         changes |= {"content": encode_content(content), **index_properties(content)}
     embedding = None
     if text is not None:
-        (embedded,) = await embed_sayings(embedder, [Saying(text)])
+        (embedded,) = await embed_in_context(embedder, [TextInContext(text)])
         embedding = embedded.embedding
         changes |= embedded.beside
     return await change(

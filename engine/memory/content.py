@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from engine.bounds import feeling, indexed
-from engine.memory.facts import fact_of, fact_properties
+from engine.memory.facts import fact_key, fact_properties
 from engine.models import Row
 
 
@@ -34,7 +34,7 @@ def index_properties(content: dict[str, Any]) -> Row:
     return {
         "about": indexed(about) if isinstance(about, str) else None,
         "category": indexed(category) if isinstance(category, str) else None,
-        "fact": fact_of(content),
+        "fact": fact_key(content),
         **fact_properties(content),
         "valence": feeling(content, "valence"),
         "arousal": feeling(content, "arousal"),

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from engine.access import LEASE, Persona, as_persona
-from engine.embedding import shelf
+from engine.embedding import search_scope
 from engine.errors import IdTaken, NightUnderWay, PersonaNotFound
 from engine.ids import id_from
 from engine.models import Row
@@ -96,7 +96,10 @@ async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:
         for it in await graph.read("memory/duplicates/list_uncopied", **which)
     ]
     each: dict[str, Any] = {**held, "seconds": LEASE, "size": AT_ONCE}
-    mine: dict[str, Any] = {"figures": figures, "shelf": shelf(held["tenant_id"], held["copy_id"])}
+    mine: dict[str, Any] = {
+        "figures": figures,
+        "search_scope": search_scope(held["tenant_id"], held["copy_id"]),
+    }
     async for done in graph.write_batches("memory/duplicates/copy_memories", left, **mine, **each):
         yield bool(done)
     linked = [it["id"] for it in await graph.read("memory/duplicates/list_linked", **whose)]
@@ -104,7 +107,9 @@ async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:
         yield bool(done)
 
 
-async def copies_left(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str, str]]:
+async def list_unfinished_copies(
+    graph: Graph, *, now: datetime, limit: int
+) -> list[tuple[str, str, str]]:
     """Tenant, persona and copy wherever nobody goes on with one that was begun."""
     rows = await graph.read("memory/duplicates/list_copying", limit=limit)
     return [(row["tenant_id"], row["persona_id"], row["copy_id"]) for row in rows]

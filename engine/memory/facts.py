@@ -9,7 +9,7 @@ from typing import Any
 from engine.bounds import indexed
 from engine.extraction import OPPOSITES, fingerprint, is_single_valued
 from engine.models import EARLIEST, Row
-from engine.text import by_stem
+from engine.text import forms_by_stem
 
 VALUES_KEPT = 4_096  # values whose words are kept: each is held against many others
 # The one of two opposites that both are filed under.
@@ -69,7 +69,7 @@ class Timeline:
     extends: list[tuple[str, str]]  # the newer, the older it stands beside
 
 
-def fact_of(content: dict[str, Any]) -> str | None:
+def fact_key(content: dict[str, Any]) -> str | None:
     """What a statement is filed under: whom it is about, and in what respect."""
     subject, attribute, value = (content.get(it) for it in ("subject", "attribute", "value"))
     if not (isinstance(subject, str) and isinstance(attribute, str) and isinstance(value, str)):
@@ -80,7 +80,7 @@ def fact_of(content: dict[str, Any]) -> str | None:
 
 
 def as_fact(memory_id: str, content: dict[str, Any], since: datetime) -> Fact | None:
-    if fact_of(content) is None:
+    if fact_key(content) is None:
         return None
     return Fact(
         memory_id,
@@ -162,10 +162,10 @@ def beside_which(
 @lru_cache(maxsize=VALUES_KEPT)
 def named_in(value: str) -> frozenset[str]:
     """The words of a value that name something, whatever their form: tea is in green teas."""
-    return frozenset(by_stem(value))
+    return frozenset(forms_by_stem(value))
 
 
-def held_when_said(fact: Fact, known: Iterable[Fact]) -> Fact | None:
+def find_held_fact(fact: Fact, known: Iterable[Fact]) -> Fact | None:
     """The known fact that this one says again: the same, and not closed in between."""
     others = in_order(known)
     for other in reversed([it for it in others if (it.since, it.id) <= (fact.since, fact.id)]):

@@ -15,7 +15,7 @@ from engine.errors import Invalid, MemoryNotFound
 from engine.memory.badges import viewer_of
 from engine.memory.changes import changes_of
 from engine.models import Row
-from engine.store import Graph, Page, after, answer_within, page
+from engine.store import Graph, Page, answer_within, decode_id, make_page
 from engine.talk import find_message
 
 MOST_TOLD = 500  # events, and steps of runs, in one history: the newest
@@ -27,7 +27,7 @@ WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z", re.ASCII
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class AuditRecord:
     """One change of state."""
 
     id: str
@@ -43,7 +43,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
+class AuditFilter:
     """Which records of the audit are asked for; nothing given means all."""
 
     from_time: datetime | None = None
@@ -53,15 +53,15 @@ class Audited:
 
 
 async def list_audit(
-    graph: Graph, tenant_id: str, which: Audited, *, cursor: str | None, limit: int
-) -> Page[Record]:
+    graph: Graph, tenant_id: str, which: AuditFilter, *, cursor: str | None, limit: int
+) -> Page[AuditRecord]:
     """What was changed in a tenant, in the order in which it took effect."""
     rows = await read_audit(graph, tenant_id, which, last_read(cursor), limit + 1)
-    found = page(rows, limit, place_of)
+    found = make_page(rows, limit, place_of)
     return Page([as_record(row["event"]) for row in found.items], found.next_cursor)
 
 
-async def export_audit(graph: Graph, tenant_id: str, which: Audited) -> AsyncIterator[bytes]:
+async def export_audit(graph: Graph, tenant_id: str, which: AuditFilter) -> AsyncIterator[bytes]:
     """The same as JSON lines, a page at a time."""
     place = (FIRST, "")
     while True:
@@ -74,7 +74,7 @@ async def export_audit(graph: Graph, tenant_id: str, which: Audited) -> AsyncIte
 
 
 async def read_audit(
-    graph: Graph, tenant_id: str, which: Audited, place: tuple[str, str], limit: int
+    graph: Graph, tenant_id: str, which: AuditFilter, place: tuple[str, str], limit: int
 ) -> list[Row]:
     written, last_id = place
     return await graph.read(
@@ -98,7 +98,7 @@ def last_read(cursor: str | None) -> tuple[str, str]:
     """When the last event of the page before was written, and its id."""
     if cursor is None:
         return FIRST, ""
-    written, _, last_id = after(cursor).partition("|")
+    written, _, last_id = decode_id(cursor).partition("|")
     try:
         if not WRITTEN.fullmatch(written):
             raise ValueError
@@ -110,7 +110,7 @@ def last_read(cursor: str | None) -> tuple[str, str]:
 
 async def message_history(
     graph: Graph, caller: Caller, message_id: str, *, badges_for_all: bool = False
-) -> list[Record]:
+) -> list[AuditRecord]:
     """What has happened to a message, in the order in which it took effect."""
     await find_message(graph, caller, message_id)
     rows = await graph.read(
@@ -125,7 +125,7 @@ async def message_history(
 
 async def memory_history(
     graph: Graph, caller: Caller, memory_id: str, *, badges_for_all: bool = False
-) -> list[Record]:
+) -> list[AuditRecord]:
     """What has happened to a memory, by people and by night, as one story.
 
     A person is not told what else a step of a run was about.
@@ -152,11 +152,11 @@ async def memory_history(
     return list(merged(events, steps))[-MOST_TOLD:]
 
 
-def merged(events: Iterable[Record], steps: Iterable[Record]) -> Iterator[Record]:
+def merged(events: Iterable[AuditRecord], steps: Iterable[AuditRecord]) -> Iterator[AuditRecord]:
     """Both in one order. Events stay in the order in which they took effect, whatever their `at`:
     it was read before they waited for each other."""
 
-    def placed() -> Iterator[tuple[datetime, int, Record]]:
+    def placed() -> Iterator[tuple[datetime, int, AuditRecord]]:
         latest: datetime | None = None
         for place, record in enumerate(events):
             latest = record.at if latest is None else max(latest, record.at)
@@ -167,7 +167,7 @@ def merged(events: Iterable[Record], steps: Iterable[Record]) -> Iterator[Record
         yield record
 
 
-def records_of(step: Row, memory_id: str, *, whole: bool) -> Iterable[Record]:
+def records_of(step: Row, memory_id: str, *, whole: bool) -> Iterable[AuditRecord]:
     """What one step of a run did to one memory; without `whole`, only numbers of it are told."""
     for place, made in enumerate(changes_of(step)):
         if not names(made.change, memory_id):
@@ -176,7 +176,7 @@ def records_of(step: Row, memory_id: str, *, whole: bool) -> Iterable[Record]:
         later: Any = {name: value for name, value in made.change.items() if name != "before"}
         if not whole:
             before, later = (number(it) for it in (before, made.change.get("after")))
-        yield Record(
+        yield AuditRecord(
             id=f"{step['run_id']}-{step['place']:06}-{place:06}",
             at=step["as_of"],
             by=step["started_by"],
@@ -201,10 +201,10 @@ def number(value: Any) -> int | float | None:
     return value if isinstance(value, int | float) else None
 
 
-def as_record(stored: Row) -> Record:
+def as_record(stored: Row) -> AuditRecord:
     flagged = {"flagged": (False, True), "unflagged": (True, False)}
     before, later = flagged.get(stored["action"], (stored.get("before"), stored.get("after")))
-    return Record(
+    return AuditRecord(
         id=stored["id"],
         at=stored["at"],
         by=stored["by"],

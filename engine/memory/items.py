@@ -13,18 +13,18 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from engine.access import Caller
-from engine.embedding import shelf
+from engine.embedding import search_scope
 from engine.errors import Invalid
 from engine.memory.badges import shown_state, shown_weight, shows_flag, viewer_of
 from engine.models import EARLIEST, MemoryType, Row
 from engine.store import (
     Graph,
     Page,
-    after_moment,
-    after_number,
-    as_cursor,
-    moment,
-    numbered,
+    decode_moment,
+    decode_number,
+    encode_cursor,
+    moment_key,
+    number_key,
 )
 
 MOST_LOOKED_AT = 5_000  # items, for one page
@@ -37,7 +37,7 @@ MOST_VALUE = 11  # above every importance and salience
 LAST_ID = "\uffff"  # after every id
 
 
-class Standing(StrEnum):
+class ItemState(StrEnum):
     """Where an item stands, in the words of the Memory Manager."""
 
     ACTIVE = "active"
@@ -47,7 +47,7 @@ class Standing(StrEnum):
     NOT_REMEMBERED = "not_remembered"
 
 
-class Sort(StrEnum):
+class ItemOrder(StrEnum):
     NEWEST = "newest"
     OLDEST = "oldest"
     IMPORTANCE = "importance"  # of memories; a candidate has none
@@ -58,19 +58,19 @@ MEMORY_STATES = ["active", "archived"]
 CANDIDATE_STATES = ["pending", "suppressed", "passed_over", "removed"]
 # The states in which items of a standing may be; a flag the caller may not know of hides another.
 STATES_OF = {
-    Standing.ACTIVE: ["active"],
-    Standing.ARCHIVED: ["archived"],
-    Standing.PENDING: ["pending", "suppressed"],
-    Standing.REMOVED: ["removed"],
-    Standing.NOT_REMEMBERED: [*MEMORY_STATES, *CANDIDATE_STATES],
+    ItemState.ACTIVE: ["active"],
+    ItemState.ARCHIVED: ["archived"],
+    ItemState.PENDING: ["pending", "suppressed"],
+    ItemState.REMOVED: ["removed"],
+    ItemState.NOT_REMEMBERED: [*MEMORY_STATES, *CANDIDATE_STATES],
 }
 
 
-STANDS_AS_IT_IS = {standing.value for standing in Standing}
+STANDS_AS_IT_IS = {standing.value for standing in ItemState}
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class ItemFilter:
     """Which items are asked for; nothing given means all."""
 
     persona_id: str | None = None
@@ -88,7 +88,7 @@ class Item:
     memory_type: MemoryType
     text: str
     category: str | None
-    standing: Standing
+    standing: ItemState
     state: str  # of the candidate or memory itself
     flagged: bool
     minimized: bool
@@ -104,7 +104,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ItemCounts:
     """How many items stand where, among the newest; `more` when there are others beside them."""
 
     active: int
@@ -125,10 +125,10 @@ class Place(NamedTuple):
 async def list_items(
     graph: Graph,
     caller: Caller,
-    which: Which,
+    which: ItemFilter,
     *,
-    standing: Standing | None,
-    sort: Sort,
+    standing: ItemState | None,
+    sort: ItemOrder,
     cursor: str | None,
     limit: int,
     badges_for_all: bool = False,
@@ -161,16 +161,18 @@ async def list_items(
 
 
 async def count_items(
-    graph: Graph, caller: Caller, which: Which, *, badges_for_all: bool = False
-) -> Counts:
+    graph: Graph, caller: Caller, which: ItemFilter, *, badges_for_all: bool = False
+) -> ItemCounts:
     """How many stand where, among the newest that may be looked at."""
-    scope = await scope_of(graph, caller, which, Sort.NEWEST)
+    scope = await scope_of(graph, caller, which, ItemOrder.NEWEST)
     viewer = viewer_of(caller, badges_for_all=badges_for_all)
-    counted = dict.fromkeys(Standing, 0)
+    counted = dict.fromkeys(ItemState, 0)
     looked_at = 0
-    start = place_after(None, Sort.NEWEST)
+    start = place_after(None, ItemOrder.NEWEST)
     more = False
-    async for places in walk(graph, caller, which, scope, Sort.NEWEST, None, start, first=WINDOW):
+    async for places in walk(
+        graph, caller, which, scope, ItemOrder.NEWEST, None, start, first=WINDOW
+    ):
         if looked_at >= MOST_COUNTED:
             more = True
             break
@@ -182,15 +184,17 @@ async def count_items(
         for row in rows:
             counted[standing_of(row["item"], viewer)] += 1
         looked_at += len(places)
-    return Counts(**{standing.value: count for standing, count in counted.items()}, more=more)
+    return ItemCounts(**{standing.value: count for standing, count in counted.items()}, more=more)
 
 
-async def scope_of(graph: Graph, caller: Caller, which: Which, sort: Sort) -> list[str] | None:
+async def scope_of(
+    graph: Graph, caller: Caller, which: ItemFilter, sort: ItemOrder
+) -> list[str] | None:
     """The personas whose items are walked through; None for all of the tenant at once."""
     if which.persona_id is not None:
         return [which.persona_id]
     whole = caller.sees_as is None and which.instance_id is None
-    if whole and which.words is None and sort in (Sort.NEWEST, Sort.OLDEST):
+    if whole and which.words is None and sort in (ItemOrder.NEWEST, ItemOrder.OLDEST):
         return None
     rows = await graph.read(
         "memory/items/list_personas",
@@ -207,10 +211,10 @@ async def scope_of(graph: Graph, caller: Caller, which: Which, sort: Sort) -> li
 async def walk(
     graph: Graph,
     caller: Caller,
-    which: Which,
+    which: ItemFilter,
     scope: list[str] | None,
-    sort: Sort,
-    standing: Standing | None,
+    sort: ItemOrder,
+    standing: ItemState | None,
     start: Place,
     *,
     first: int,
@@ -244,47 +248,47 @@ async def walk(
 
 
 STATEMENTS = {
-    (Sort.NEWEST, True): "memory/items/newest_of_tenant",
-    (Sort.OLDEST, True): "memory/items/oldest_of_tenant",
-    (Sort.NEWEST, False): "memory/items/newest_of_personas",
-    (Sort.OLDEST, False): "memory/items/oldest_of_personas",
-    (Sort.IMPORTANCE, False): "memory/items/by_importance",
-    (Sort.SALIENCE, False): "memory/items/by_salience",
+    (ItemOrder.NEWEST, True): "memory/items/newest_of_tenant",
+    (ItemOrder.OLDEST, True): "memory/items/oldest_of_tenant",
+    (ItemOrder.NEWEST, False): "memory/items/newest_of_personas",
+    (ItemOrder.OLDEST, False): "memory/items/oldest_of_personas",
+    (ItemOrder.IMPORTANCE, False): "memory/items/by_importance",
+    (ItemOrder.SALIENCE, False): "memory/items/by_salience",
 }
 
 
-def states_walked(sort: Sort, states: list[str]) -> Row:
+def states_walked(sort: ItemOrder, states: list[str]) -> Row:
     """The parameters of a walk that say which states are walked through."""
     by_label = {"memory_states": [state for state in states if state in MEMORY_STATES]}
-    if sort in (Sort.NEWEST, Sort.OLDEST):
+    if sort in (ItemOrder.NEWEST, ItemOrder.OLDEST):
         by_label["candidate_states"] = [state for state in states if state in CANDIDATE_STATES]
     return by_label
 
 
-def start_of(sort: Sort, start: Place) -> Row:
+def start_of(sort: ItemOrder, start: Place) -> Row:
     """The parameters of a walk that say where it goes on."""
-    name = "after_time" if sort in (Sort.NEWEST, Sort.OLDEST) else "after_value"
+    name = "after_time" if sort in (ItemOrder.NEWEST, ItemOrder.OLDEST) else "after_value"
     return {name: start.key, "after_id": start.id}
 
 
 async def places_saying(
-    graph: Graph, caller: Caller, words: str, scope: list[str], sort: Sort, start: Place
+    graph: Graph, caller: Caller, words: str, scope: list[str], sort: ItemOrder, start: Place
 ) -> list[Place]:
     """The places of the items that say all of some words, in their order."""
-    query = as_query(words, [shelf(caller.tenant_id, persona_id) for persona_id in scope])
+    query = as_query(words, [search_scope(caller.tenant_id, persona_id) for persona_id in scope])
     if query is None:
         return []
     rows = await graph.read(
         "memory/items/find_words", tenant_id=caller.tenant_id, query=query, limit=MOST_SAYING
     )
-    key_of: dict[Sort, Callable[[Row], Any]] = {
-        Sort.NEWEST: lambda row: row["said_at"],
-        Sort.OLDEST: lambda row: row["said_at"],
-        Sort.IMPORTANCE: lambda row: row["importance"],
-        Sort.SALIENCE: lambda row: row["salience"],
+    key_of: dict[ItemOrder, Callable[[Row], Any]] = {
+        ItemOrder.NEWEST: lambda row: row["said_at"],
+        ItemOrder.OLDEST: lambda row: row["said_at"],
+        ItemOrder.IMPORTANCE: lambda row: row["importance"],
+        ItemOrder.SALIENCE: lambda row: row["salience"],
     }
     places = [Place(key_of[sort](row), row["id"]) for row in rows if key_of[sort](row) is not None]
-    if sort is Sort.OLDEST:
+    if sort is ItemOrder.OLDEST:
         return sorted(place for place in places if place > start)
     return sorted((place for place in places if place < start), reverse=True)
 
@@ -301,10 +305,10 @@ def as_query(words: str, shelves: list[str]) -> str | None:
     if re.fullmatch(r"\w+", asked_words[-1]):
         quoted[-1] = f"({quoted[-1]} OR {asked_words[-1].lower()}*)"
     clauses = " ".join(f"+{word}" for word in quoted)
-    return f"+shelf:({' '.join(shelves)})^0 +text:({clauses})"
+    return f"+search_scope:({' '.join(shelves)})^0 +text:({clauses})"
 
 
-def asked(caller: Caller, which: Which, viewer: str | None) -> Row:
+def asked(caller: Caller, which: ItemFilter, viewer: str | None) -> Row:
     return {
         "tenant_id": caller.tenant_id,
         **caller.visibility,
@@ -314,14 +318,14 @@ def asked(caller: Caller, which: Which, viewer: str | None) -> Row:
     }
 
 
-def place_after(cursor: str | None, sort: Sort) -> Place:
+def place_after(cursor: str | None, sort: ItemOrder) -> Place:
     """The place after which a page starts."""
-    by_time = {Sort.NEWEST: LATEST, Sort.OLDEST: EARLIEST}
+    by_time = {ItemOrder.NEWEST: LATEST, ItemOrder.OLDEST: EARLIEST}
     if cursor is None:
-        return Place(by_time.get(sort, MOST_VALUE), "" if sort is Sort.OLDEST else LAST_ID)
+        return Place(by_time.get(sort, MOST_VALUE), "" if sort is ItemOrder.OLDEST else LAST_ID)
     if sort in by_time:
-        return Place(*after_moment(cursor))
-    number, last_id = after_number(cursor)
+        return Place(*decode_moment(cursor))
+    number, last_id = decode_number(cursor)
     return Place(MOST_VALUE if number is None else number, last_id)
 
 
@@ -329,15 +333,17 @@ def cursor_at(place: Place | None) -> str | None:
     if place is None:
         return None
     by_time = isinstance(place.key, datetime)
-    return as_cursor(moment(place.key, place.id) if by_time else numbered(place.key, place.id))
+    return encode_cursor(
+        moment_key(place.key, place.id) if by_time else number_key(place.key, place.id)
+    )
 
 
-def standing_of(stored: Row, viewer: str | None) -> Standing:
+def standing_of(stored: Row, viewer: str | None) -> ItemState:
     """Where an item stands, as far as its caller may know of it."""
     state = shown_state(stored)
     if shows_flag(stored, viewer) or state not in STANDS_AS_IT_IS:
-        return Standing.NOT_REMEMBERED
-    return Standing(state)
+        return ItemState.NOT_REMEMBERED
+    return ItemState(state)
 
 
 def as_item(stored: Row, viewer: str | None) -> Item:

@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.access import Caller, audit_event
-from engine.embedding import Embedder, Saying, embed_sayings, shelf
+from engine.embedding import Embedder, TextInContext, embed_in_context, search_scope
 from engine.errors import IdTaken, Invalid, MemoryNotFound, MessageNotFound, PersonaNotFound
 from engine.ids import new_id
 from engine.memory.badges import shown_weight, viewer_of
 from engine.memory.content import decode_content, encode_content, index_properties
 from engine.memory.models import Coactivation, Link, LinkType, Memory, MemoryState
 from engine.models import MemoryType, Row
-from engine.policy import Policy, policies_of, read_policy, salience_after
-from engine.store import Graph, Page, Write, after, page
+from engine.policy import Policy, read_policies_of, read_policy, salience_after
+from engine.store import Graph, Page, Write, decode_id, make_page
 
 DAY = 86_400.0  # seconds
 MOST_TOGETHER = 100  # memories of one use
@@ -47,11 +47,11 @@ async def list_memories(
         held_at=held_at,
         **caller.visibility,
         viewer=viewer_of(caller, badges_for_all=badges_for_all),
-        after=after(cursor),
+        after=decode_id(cursor),
         limit=limit + 1,
     )
     found = [as_memory(row["memory"], policy, now) for row in rows]
-    return page(found, limit, lambda memory: memory.memory_id)
+    return make_page(found, limit, lambda memory: memory.memory_id)
 
 
 async def get_memory(
@@ -154,7 +154,7 @@ async def remember(
 ) -> Memory:
     """Keep a memory at once. The next night links it, and from then on it lives as any other."""
     policy = await read_policy(graph, caller.tenant_id, persona_id)
-    (embedded,) = await embed_sayings(embedder, [Saying(new.text)])
+    (embedded,) = await embed_in_context(embedder, [TextInContext(new.text)])
     memory_id = new.chosen_id or new_id()
     properties = index_properties(new.content)
     rest = timedelta(days=policy.of(new.memory_type.value, properties["category"]).decay_days)
@@ -165,7 +165,7 @@ async def remember(
         "content": encode_content(new.content),
         "said_at": new.said_at or now,
         **embedded.beside,
-        "shelf": shelf(caller.tenant_id, persona_id),
+        "search_scope": search_scope(caller.tenant_id, persona_id),
         "tags": list(dict.fromkeys(new.tags)),
         "project": new.project,
         "importance": new.importance,
@@ -317,7 +317,7 @@ async def add_link(
     return as_link(found[0]["link"])
 
 
-async def use_together(
+async def coactivate(
     graph: Graph,
     caller: Caller,
     persona_id: str,
@@ -328,7 +328,7 @@ async def use_together(
 ) -> Coactivation:
     """Count that memories were used together. The same `use_id` given again counts nothing."""
     use = Use(use_id or new_id(), caller.tenant_id, persona_id, tuple(memory_ids), now)
-    (row,) = await count_together(graph, [use], whole=True, seen_by=caller)
+    (row,) = await count_uses(graph, [use], whole=True, seen_by=caller)
     if row["missing"]:
         raise MemoryNotFound(row["missing"][0])
     return Coactivation(use.id, row["counted"], [as_link(link) for link in row["links"]])
@@ -345,7 +345,7 @@ class Use:
     at: datetime
 
 
-async def count_together(
+async def count_uses(
     graph: Graph, uses: Sequence[Use], *, whole: bool, seen_by: Caller | None = None
 ) -> list[Row]:
     """Count uses, in their order and as one transaction. One that is given again counts nothing.
@@ -355,7 +355,7 @@ async def count_together(
     returned.
     """
     whose = sorted({(it.tenant_id, it.persona_id) for it in uses})
-    policies = await policies_of(graph, whose)
+    policies = await read_policies_of(graph, whose)
     if whole and len(policies) < len(whose):
         raise PersonaNotFound(next(it[1] for it in whose if it not in policies))
     figures = {it: policy.effective.as_parameter() for it, policy in policies.items()}

@@ -5,20 +5,26 @@ can be read, resumed, previewed and undone.
 """
 
 from engine.night.ledger import Run, Snapshot, get_run, list_changes, list_runs, list_snapshots
-from engine.night.nights import claim_nights, due_to_fade, fade_hour, rehearse_night, run_night
+from engine.night.nights import (
+    claim_due_nights,
+    list_due_to_fade,
+    preview_night,
+    run_hour,
+    run_night,
+)
 from engine.night.undo import undo_run
 
 __all__ = [
     "Run",
     "Snapshot",
-    "claim_nights",
-    "due_to_fade",
-    "fade_hour",
+    "claim_due_nights",
     "get_run",
     "list_changes",
+    "list_due_to_fade",
     "list_runs",
     "list_snapshots",
-    "rehearse_night",
+    "preview_night",
+    "run_hour",
     "run_night",
     "undo_run",
 ]

@@ -3,10 +3,10 @@
 from typing import Any
 
 from engine.models import Row
-from engine.night.steps import RunInHand
+from engine.night.steps import ActiveRun
 
 
-async def capture(run: RunInHand) -> dict[str, Any]:
+async def capture(run: ActiveRun) -> dict[str, Any]:
     memories = await run.graph.read("night/snapshot/count", **run.whose)
     (feeling,) = await run.graph.read("night/snapshot/count_felt", **run.whose)
     waiting = await run.graph.read("night/snapshot/count_waiting", **run.whose)

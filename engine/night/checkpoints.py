@@ -1,13 +1,13 @@
 """What was said to a persona and is in no checkpoint yet is put into one."""
 
-from engine.night.steps import RunInHand, Step
+from engine.night.steps import ActiveRun, Step
 from engine.store import Write
 from engine.talk import make_checkpoints
 
 CONVERSATIONS_AT_ONCE = 100
 
 
-async def checkpoints(run: RunInHand) -> dict[str, int]:
+async def checkpoints(run: ActiveRun) -> dict[str, int]:
     """Cover what the jobs of the day have left uncovered. An undo takes nothing of it back."""
     done: set[str] = set()
     covered = 0

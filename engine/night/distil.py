@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.embedding import Facets, about_tokens, shelf, unit
+from engine.embedding import MemoryVectors, estimate_tokens, normalized, search_scope
 from engine.ids import id_from
 from engine.memory import decode_content, encode_content
 from engine.models import Row
 from engine.night.integrate import period
-from engine.night.steps import RunInHand, Step, in_batches
+from engine.night.steps import ActiveRun, Step, in_batches
 from engine.store import Write
-from engine.text import READ, Reading, is_about, listed, one_theme
+from engine.text import MAX_READ_CHARACTERS, WordForms, is_about, join_with_and, name_theme
 
 AT_ONCE = 50  # episodes in one step
 NEAR = 20  # related episodes looked at for each, unless the policy wants more of them for a theme
@@ -34,17 +34,17 @@ class Plan:
 class Readings:
     """What was read of episodes in this run: each is near to several others, and read once."""
 
-    kept: dict[str, Reading] = field(default_factory=dict)
+    kept: dict[str, WordForms] = field(default_factory=dict)
 
-    def of(self, episode: Row) -> Reading:
+    def of(self, episode: Row) -> WordForms:
         if episode["id"] not in self.kept:
             while len(self.kept) >= READINGS_KEPT:
                 del self.kept[next(iter(self.kept))]  # the one that was read first
-            self.kept[episode["id"]] = Reading.of(said_in(episode))
+            self.kept[episode["id"]] = WordForms.of(said_in(episode))
         return self.kept[episode["id"]]
 
 
-async def distil(run: RunInHand) -> dict[str, int]:
+async def distil(run: ActiveRun) -> dict[str, int]:
     readings = Readings()
     aside = await in_batches(
         run,
@@ -55,7 +55,7 @@ async def distil(run: RunInHand) -> dict[str, int]:
     return {"set_aside": aside} if aside else {}
 
 
-async def distil_some(run: RunInHand, write: Write, readings: Readings, limit: int) -> Step | None:
+async def distil_some(run: ActiveRun, write: Write, readings: Readings, limit: int) -> Step | None:
     figures = run.policy.types["episodic"]
     rows = await write(
         "night/distillation/list_new",
@@ -63,7 +63,7 @@ async def distil_some(run: RunInHand, write: Write, readings: Readings, limit: i
         limit=limit,
         near=max(NEAR, 2 * figures.distil_episodes),
         similarity=figures.distil_threshold,
-        characters=2 * READ,
+        characters=2 * MAX_READ_CHARACTERS,
     )
     if not rows:
         return None
@@ -87,7 +87,7 @@ async def distil_some(run: RunInHand, write: Write, readings: Readings, limit: i
     )
 
 
-def plan_themes(rows: Sequence[Row], run: RunInHand, readings: Readings) -> Plan:
+def plan_themes(rows: Sequence[Row], run: ActiveRun, readings: Readings) -> Plan:
     """Each episode in turn joins the theme of the nearest that it speaks of too, or founds one."""
     strength = run.policy.figures.link_strength
     least = run.policy.types["episodic"].distil_episodes
@@ -109,7 +109,7 @@ def plan_themes(rows: Sequence[Row], run: RunInHand, readings: Readings) -> Plan
             )
             continue
         free = [episode, *(it for it in near if it["id"] not in theme_of)]
-        places, terms = one_theme([readings.of(it) for it in free], least=least)
+        places, terms = name_theme([readings.of(it) for it in free], least=least)
         group = [free[place] for place in places]
         days = {it["said_at"].date() for it in group}
         if len(days) > 1 and terms:
@@ -124,13 +124,13 @@ def said_in(episode: Row) -> str:
     return str(episode["text"]).removeprefix(f"{episode['about']}: ")
 
 
-def speaks_of(reading: Reading, theme: Row) -> bool:
+def speaks_of(reading: WordForms, theme: Row) -> bool:
     """Whether an episode says the first thing that a theme is named by."""
     terms = decode_content(theme["content"]).get("terms") or [""]
     return bool(terms[0]) and is_about(reading, terms[0])
 
 
-def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], strength: float) -> Row:
+def theme_row(run: ActiveRun, group: Sequence[Row], terms: Sequence[str], strength: float) -> Row:
     """A semantic memory of a theme, named by what its episodes share, in the middle of them."""
     about = group[0]["about"]
     first, last = (pick(it["said_at"] for it in group) for pick in (min, max))
@@ -142,12 +142,12 @@ def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], streng
         "first": first.isoformat(),
         "last": last.isoformat(),
     }
-    text = f"{about or 'Somebody'} keeps coming back to {listed(terms)}."
-    meaning = unit(np.mean([it["embedding"] for it in group], axis=0))
+    text = f"{about or 'Somebody'} keeps coming back to {join_with_and(terms)}."
+    meaning = normalized(np.mean([it["embedding"] for it in group], axis=0))
     return {
         "id": id_from(run.persona.id, *sorted(it["id"] for it in group)),
         "text": text,
-        "token_estimate": about_tokens(text),
+        "token_estimate": estimate_tokens(text),
         "content": encode_content(content),
         "about": about,
         "category": CATEGORY,
@@ -156,7 +156,7 @@ def theme_row(run: RunInHand, group: Sequence[Row], terms: Sequence[str], streng
         "fades_at": run.as_of + period(run.policy, "semantic", CATEGORY),
         "strength": strength,
         "embedding": meaning,
-        "facets": Facets(meaning).pack(),
-        "shelf": shelf(run.tenant_id, run.persona.id),
+        "packed_vectors": MemoryVectors(meaning).pack(),
+        "search_scope": search_scope(run.tenant_id, run.persona.id),
         "episode_ids": [it["id"] for it in group],
     }

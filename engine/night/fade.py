@@ -3,7 +3,7 @@
 from typing import Any
 
 from engine.models import EARLIEST
-from engine.night.steps import RunInHand, Step
+from engine.night.steps import ActiveRun, Step
 from engine.store import Write
 
 AT_ONCE = 2_500  # memories whose links are strengthened in one step: about 10,000 links
@@ -11,7 +11,7 @@ FADING_AT_ONCE = 10_000  # memories that decay in one step
 PRUNED_AT_ONCE = 5_000  # memories whose weak links are looked at in one step
 
 
-async def reckon(run: RunInHand) -> dict[str, int]:
+async def reckon(run: ActiveRun) -> dict[str, int]:
     """After a change of policy every memory is looked at once."""
     if run.policy_version == run.reckoned_version:
         return {}
@@ -39,7 +39,7 @@ async def reckon(run: RunInHand) -> dict[str, int]:
     return {}
 
 
-async def strengthen(run: RunInHand) -> dict[str, int]:
+async def strengthen(run: ActiveRun) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
             "night/fading/strengthen",
@@ -55,7 +55,7 @@ async def strengthen(run: RunInHand) -> dict[str, int]:
     return {}
 
 
-async def prune(run: RunInHand) -> dict[str, int]:
+async def prune(run: ActiveRun) -> dict[str, int]:
     pinned: dict[int, int] = {}  # by step, since one may be tried twice
 
     async def some(write: Write, place: int) -> Step | None:
@@ -75,7 +75,7 @@ async def prune(run: RunInHand) -> dict[str, int]:
     return {"pinned": kept} if kept else {}
 
 
-async def decay(run: RunInHand) -> dict[str, int]:
+async def decay(run: ActiveRun) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
             "night/fading/decay",
@@ -91,7 +91,7 @@ async def decay(run: RunInHand) -> dict[str, int]:
     return {}
 
 
-async def archive(run: RunInHand) -> dict[str, int]:
+async def archive(run: ActiveRun) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
             "night/fading/archive", **in_step(run, place), as_of=run.as_of, limit=FADING_AT_ONCE
@@ -106,7 +106,7 @@ async def archive(run: RunInHand) -> dict[str, int]:
     return {}
 
 
-def in_step(run: RunInHand, place: int) -> dict[str, Any]:
+def in_step(run: ActiveRun, place: int) -> dict[str, Any]:
     return {**run.whose, "run_id": run.id, "place": place}
 
 

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from engine.embedding import KNOWN_ENOUGH, is_legible
+from engine.embedding import MIN_KNOWN_SHARE, has_reliable_vector
 from engine.extraction import fingerprint
 from engine.ids import new_id
-from engine.memory import Fact, as_fact, decode_content, held_when_said
+from engine.memory import Fact, as_fact, decode_content, find_held_fact
 from engine.models import Row
-from engine.night.steps import Formed, RunInHand, Step, alike, as_similarity, in_batches
+from engine.night.steps import ActiveRun, Formed, Step, as_similarity, in_batches, similar_formed
 from engine.policy import Policy
 from engine.store import Write
 
@@ -30,7 +30,7 @@ class Decision:
     similarity: float | None
 
 
-async def integrate(run: RunInHand) -> dict[str, int]:
+async def integrate(run: ActiveRun) -> dict[str, int]:
     """Decide on every candidate in the order it was said, whatever the size of a batch."""
     formed: dict[str, Formed] = {}
     await in_batches(
@@ -47,7 +47,7 @@ async def integrate(run: RunInHand) -> dict[str, int]:
 
 
 async def integrate_some(
-    run: RunInHand, write: Write, formed: dict[str, Formed], limit: int
+    run: ActiveRun, write: Write, formed: dict[str, Formed], limit: int
 ) -> Step | None:
     """`formed` tells what became a memory, once the step is over; a step may be tried twice."""
     formed.clear()
@@ -58,7 +58,7 @@ async def integrate_some(
         limit=limit,
         near=NEAR,
         similarity=lowest_threshold(run.policy),
-        legible=KNOWN_ENOUGH,
+        legible=MIN_KNOWN_SHARE,
     )
     names = sorted({row["candidate"]["fact"] for row in rows if row["candidate"]["fact"]})
     known = await write("night/integration/list_facts", **run.whose, facts=names)
@@ -98,7 +98,7 @@ async def integrate_some(
     )
 
 
-async def pass_over_some(run: RunInHand, write: Write) -> Step | None:
+async def pass_over_some(run: ActiveRun, write: Write) -> Step | None:
     rows = await write(
         "night/integration/pass_over",
         **run.whose,
@@ -137,7 +137,7 @@ def decide(
     """Each candidate in turn, knowing what those before it became."""
     could_be = formed | {row["candidate"]["id"]: as_formed(row["candidate"]) for row in rows}
     embeddings = [row["candidate"]["embedding"] for row in rows]
-    near_here = alike(embeddings, could_be, floor=lowest_threshold(policy))
+    near_here = similar_formed(embeddings, could_be, floor=lowest_threshold(policy))
     there, facts = set(formed), {name: list(held) for name, held in facts.items()}
     decisions = []
     for row, near in zip(rows, near_here, strict=True):
@@ -187,7 +187,7 @@ def decide_on(
     policy: Policy,
 ) -> Decision:
     """Whether this candidate says again what a memory holds."""
-    if fact and (told := held_when_said(fact, held)):
+    if fact and (told := find_held_fact(fact, held)):
         return Decision(candidate, told.id, None)
     near |= {
         other["id"]: as_similarity(other["similarity"])
@@ -208,7 +208,7 @@ def as_formed(candidate: Row) -> Formed:
         candidate["about"],
         candidate["said_at"],
         np.asarray(candidate["embedding"], np.float32),
-        None if is_legible(candidate) else fingerprint(candidate["text"]),
+        None if has_reliable_vector(candidate) else fingerprint(candidate["text"]),
     )
 
 

@@ -11,7 +11,7 @@ from engine.errors import RunNotFound
 from engine.memory import Change, changes_of
 from engine.models import Row
 from engine.policy import Policy
-from engine.store import Graph, Page, after, after_place, page
+from engine.store import Graph, Page, decode_id, decode_place, make_page
 
 LAST = "\uffff"  # after every id
 STEPS_AT_ONCE = 20
@@ -73,10 +73,10 @@ async def list_runs(
         "night/runs/list_runs",
         tenant_id=tenant_id,
         persona_id=persona_id,
-        before=after(cursor) or LAST,
+        before=decode_id(cursor) or LAST,
         limit=limit + 1,
     )
-    return page([as_run(row["run"]) for row in rows], limit, lambda run: run.id)
+    return make_page([as_run(row["run"]) for row in rows], limit, lambda run: run.id)
 
 
 async def list_snapshots(
@@ -112,10 +112,10 @@ async def list_changes(
         "night/runs/list_steps",
         tenant_id=tenant_id,
         run_id=run_id,
-        after=after_place(cursor),
+        after=decode_place(cursor),
         limit=size + 1,
     )
-    steps = page([row["step"] for row in rows], size, lambda step: str(step["place"]))
+    steps = make_page([row["step"] for row in rows], size, lambda step: str(step["place"]))
     return Page([it for step in steps.items for it in changes_of(step)], steps.next_cursor)
 
 

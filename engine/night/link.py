@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from engine.embedding import is_legible
+from engine.embedding import has_reliable_vector
 from engine.memory import timeline
 from engine.models import Row
 from engine.night.integrate import standing_facts
-from engine.night.steps import RunInHand, Step, alike, as_similarity, in_batches
+from engine.night.steps import ActiveRun, Step, as_similarity, in_batches, similar_formed
 from engine.policy import Policy
 from engine.store import Write
 
@@ -25,14 +25,14 @@ class Link(NamedTuple):
     type: str
 
 
-async def link(run: RunInHand) -> dict[str, int]:
+async def link(run: ActiveRun) -> dict[str, int]:
     aside = await in_batches(
         run, "link", lambda write, limit: link_some(run, write, limit), at_once=AT_ONCE
     )
     return {"set_aside": aside} if aside else {}
 
 
-async def link_some(run: RunInHand, write: Write, limit: int) -> Step | None:
+async def link_some(run: ActiveRun, write: Write, limit: int) -> Step | None:
     most = max(figures.relate_limit for figures in run.policy.every())
     rows = await write("night/linking/list_new", **run.whose, limit=limit, near=most + 1)
     if not rows:
@@ -62,12 +62,14 @@ async def link_some(run: RunInHand, write: Write, limit: int) -> Step | None:
 
 
 def plan_links(
-    rows: Sequence[Row], known: Sequence[Row], run: RunInHand
+    rows: Sequence[Row], known: Sequence[Row], run: ActiveRun
 ) -> dict[Link, float | None]:
     """The links of new memories, with the similarity of those that are alike in meaning."""
     planned: dict[Link, float | None] = {}
     floor = min(figures.relate_threshold for figures in run.policy.every())
-    near_here = alike([row["memory"]["embedding"] for row in rows], run.formed, floor=floor)
+    near_here = similar_formed(
+        [row["memory"]["embedding"] for row in rows], run.formed, floor=floor
+    )
     for row, near in zip(rows, near_here, strict=True):
         told = {
             other: (similarity, run.formed[other].said_at)
@@ -88,13 +90,13 @@ def related(
 ) -> dict[Link, float | None]:
     """Links to the nearest in meaning, each from the later said to the earlier said."""
     memory = row["memory"]
-    if not is_legible(memory):
+    if not has_reliable_vector(memory):
         return {}
     figures = policy.of(memory["memory_type"], memory["category"])
     near = {
         it["id"]: (as_similarity(it["similarity"]), it["said_at"])
         for it in row["near"]
-        if is_legible(it)
+        if has_reliable_vector(it)
     }
     near |= {other: it for other, it in here.items() if other != memory["id"]}
     chosen = sorted(near.items(), key=lambda it: (-it[1][0], it[0]))[: figures.relate_limit]

@@ -22,7 +22,7 @@ from engine.night.fade import archive, decay, prune, reckon, strengthen
 from engine.night.integrate import integrate
 from engine.night.ledger import Run, fold_ledger, get_run
 from engine.night.link import link
-from engine.night.steps import INDIGESTIBLE, RunInHand, can_go_on
+from engine.night.steps import INDIGESTIBLE, ActiveRun, can_go_on
 from engine.night.undo import undo_run
 from engine.policy import next_night, night_of, read_policy
 from engine.store import Graph
@@ -40,7 +40,7 @@ class Stage:
 
     name: str
     # Returns what it had to leave, counted by reason.
-    run: Callable[[RunInHand], Awaitable[dict[str, int]]]
+    run: Callable[[ActiveRun], Awaitable[dict[str, int]]]
 
 
 # In the order of the night. The ladder goes before archiving, shapes between it and checkpoints.
@@ -77,10 +77,10 @@ async def run_night(
         "as_of": now,
         "started_by": started_by,
     }
-    return await run_through(graph, tenant_id, persona, night, {"night": stages, "hour": HOUR})
+    return await open_or_resume(graph, tenant_id, persona, night, {"night": stages, "hour": HOUR})
 
 
-async def fade_hour(
+async def run_hour(
     graph: Graph, tenant_id: str, persona_id: str, *, now: datetime, started_by: str
 ) -> Run:
     """Let fade what is due to, once an hour. A night that was left open is gone on with first."""
@@ -91,10 +91,10 @@ async def fade_hour(
         "as_of": now,
         "started_by": started_by,
     }
-    return await run_through(graph, tenant_id, persona, hour, {"night": NIGHT, "hour": HOUR})
+    return await open_or_resume(graph, tenant_id, persona, hour, {"night": NIGHT, "hour": HOUR})
 
 
-async def rehearse_night(
+async def preview_night(
     graph: Graph,
     tenant_id: str,
     persona_id: str,
@@ -113,11 +113,11 @@ async def rehearse_night(
         )
         return run, [change for row in rows for change in changes_of(row["step"])]
 
-    run, changes = await graph.with_limit(REHEARSAL_SECONDS).rehearse(whole_night)
+    run, changes = await graph.with_limit(REHEARSAL_SECONDS).preview(whole_night)
     return (run if run.state == "done_before" else replace(run, state="planned")), changes
 
 
-async def run_through(
+async def open_or_resume(
     graph: Graph,
     tenant_id: str,
     persona: Persona,
@@ -153,7 +153,7 @@ async def run_through(
         if run["state"] != "open":
             return replace(await get_run(graph, tenant_id, run["id"]), state="done_before")
         policy = await read_policy(patient, tenant_id, persona.id)
-        in_hand = RunInHand(
+        in_hand = ActiveRun(
             graph=patient,
             tenant_id=tenant_id,
             persona=persona,
@@ -170,12 +170,14 @@ async def run_through(
         hour = policy.figures.consolidate_at
         is_night = run["kind"] == "night"
         due = next_night(wanted["as_of"], persona.time_zone, hour) if is_night else None
-        await go_through(in_hand, left, due)
+        await execute_stages(in_hand, left, due)
         if run["period"] == wanted["period"]:
             return await get_run(graph, tenant_id, run["id"])
 
 
-async def go_through(run: RunInHand, stages: list[Stage], next_night_at: datetime | None) -> None:
+async def execute_stages(
+    run: ActiveRun, stages: list[Stage], next_night_at: datetime | None
+) -> None:
     try:
         for stage in stages:
             started = time.perf_counter()
@@ -214,7 +216,7 @@ async def go_through(run: RunInHand, stages: list[Stage], next_night_at: datetim
     await fold_ledger(run.graph, run.tenant_id, run.persona.id, run.policy, now=run.as_of)
 
 
-async def attempt(stage: Stage, run: RunInHand) -> dict[str, int]:
+async def attempt(stage: Stage, run: ActiveRun) -> dict[str, int]:
     """Run a stage. One that fails for its own reasons leaves what is left to the next run."""
     try:
         return await stage.run(run)
@@ -226,13 +228,13 @@ async def attempt(stage: Stage, run: RunInHand) -> dict[str, int]:
         return {f"stopped by {why}": 1}
 
 
-async def claim_nights(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:
+async def claim_due_nights(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:
     """Tenant and persona of each night that has come and was not sent out yet."""
     rows = await graph.write("night/runs/claim_due_nights", now=now, resend=LEASE, limit=limit)
     return [(row["tenant_id"], row["persona_id"]) for row in rows]
 
 
-async def due_to_fade(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:
+async def list_due_to_fade(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:
     """Tenant and persona wherever something is due to fade before the next night."""
     rows = await graph.read("night/runs/list_due_personas", now=now, limit=limit)
     return [(row["tenant_id"], row["persona_id"]) for row in rows]

@@ -14,7 +14,7 @@ from engine.errors import EngineError, GraphTooSlow, NightUnderWay, Unavailable
 from engine.memory import encode_changes
 from engine.models import Row
 from engine.policy import Policy
-from engine.store import Graph, Rehearsal, Write
+from engine.store import Graph, PreviewGraph, Write
 
 # What a run can go on after: an item, or a batch, that a stage cannot digest.
 INDIGESTIBLE = (
@@ -54,7 +54,7 @@ class Formed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RunInHand:
+class ActiveRun:
     """A run that this worker is inside of."""
 
     graph: Graph
@@ -121,7 +121,7 @@ class RunInHand:
 
 
 async def in_batches(
-    run: RunInHand,
+    run: ActiveRun,
     stage: str,
     batch: Batch,
     *,
@@ -159,9 +159,9 @@ def of_size(batch: Batch, limit: int) -> Work:
     return work
 
 
-async def can_go_on(run: RunInHand, error: Exception) -> bool:
+async def can_go_on(run: ActiveRun, error: Exception) -> bool:
     """Whether it was the work that failed, and not what the run stands on."""
-    if isinstance(error, NightUnderWay) or isinstance(run.graph, Rehearsal):
+    if isinstance(error, NightUnderWay) or isinstance(run.graph, PreviewGraph):
         return False  # in a rehearsal all is one transaction, which is over
     if isinstance(error, GraphTooSlow):
         try:
@@ -172,7 +172,7 @@ async def can_go_on(run: RunInHand, error: Exception) -> bool:
     return not isinstance(error, Unavailable)
 
 
-async def set_aside(run: RunInHand, stage: str, *, why: str) -> bool:
+async def set_aside(run: ActiveRun, stage: str, *, why: str) -> bool:
     """Set aside the first item that a stage would take. Returns whether there was one."""
     done: list[Row] = []
 
@@ -203,7 +203,7 @@ SET_ASIDE = {
 }
 
 
-def alike(
+def similar_formed(
     embeddings: Sequence[Sequence[float]], formed: dict[str, Formed], *, floor: float
 ) -> list[dict[str, float]]:
     """For each embedding, what was formed in this run and is at least so near, by id."""

@@ -3,16 +3,16 @@
 A deployment, a tenant and a persona may each change them, for all memories, a type or a category.
 """
 
-from engine.policy.hours import checked_time_zone, next_night, night_of
+from engine.policy.hours import check_time_zone, next_night, night_of
 from engine.policy.policy import (
     Layer,
     PersonaPolicy,
     Policy,
     as_policy,
-    policies_of,
-    read_figures,
-    read_policies,
+    read_persona_policy,
+    read_policies_of,
     read_policy,
+    read_tenant_figures,
     read_tenant_policy,
     salience_after,
     set_deployment_policy,
@@ -25,13 +25,13 @@ __all__ = [
     "PersonaPolicy",
     "Policy",
     "as_policy",
-    "checked_time_zone",
+    "check_time_zone",
     "next_night",
     "night_of",
-    "policies_of",
-    "read_figures",
-    "read_policies",
+    "read_persona_policy",
+    "read_policies_of",
     "read_policy",
+    "read_tenant_figures",
     "read_tenant_policy",
     "salience_after",
     "set_deployment_policy",

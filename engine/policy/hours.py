@@ -8,7 +8,7 @@ from engine.errors import Invalid
 TIME_ZONES = available_timezones()
 
 
-def checked_time_zone(name: str) -> str:
+def check_time_zone(name: str) -> str:
     """The name itself, when it is one of the IANA time zones."""
     if name not in TIME_ZONES:
         raise Invalid(f"{name!r} is not an IANA time zone, such as Europe/Lisbon.")

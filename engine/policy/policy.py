@@ -141,7 +141,7 @@ class PersonaPolicy(Struct, frozen=True):
     own: Layer
 
 
-def checked(layer: Layer) -> Layer:
+def check_layer(layer: Layer) -> Layer:
     """The layer itself, when every figure in it exists and is in its range."""
     named = (
         ({"figures": layer.figures}, "for everything"),
@@ -159,7 +159,7 @@ def checked(layer: Layer) -> Layer:
     return layer
 
 
-def worked_out(*layers: Layer) -> Policy:
+def merge_layers(*layers: Layer) -> Policy:
     """One policy of several layers, the later ones nearer to the memory."""
     categories = sorted({name for layer in layers for name in layer.categories})
 
@@ -183,7 +183,7 @@ def worked_out(*layers: Layer) -> Policy:
 def as_policy(row: Row) -> PersonaPolicy:
     """The policy of a row with the layers of a deployment, a tenant and one of its personas."""
     deployment, tenant, own = (as_layer(row[name]) for name in ("deployment", "tenant", "persona"))
-    return PersonaPolicy(worked_out(deployment, tenant, own), own)
+    return PersonaPolicy(merge_layers(deployment, tenant, own), own)
 
 
 def deployment_layer(settings: Settings) -> Layer:
@@ -198,7 +198,7 @@ async def set_deployment_policy(graph: Graph, settings: Settings) -> None:
     await graph.write("policy/set_deployment_layer", policy=as_text(deployment_layer(settings)))
 
 
-async def policies_of(
+async def read_policies_of(
     graph: Graph, whose: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], PersonaPolicy]:
     """The policies that hold now for some personas, by tenant and id: those that are there."""
@@ -207,10 +207,10 @@ async def policies_of(
     return {(row["tenant_id"], row["persona_id"]): as_policy(row) for row in found}
 
 
-async def read_policies(graph: Graph, tenant_id: str, persona_id: str) -> PersonaPolicy:
+async def read_persona_policy(graph: Graph, tenant_id: str, persona_id: str) -> PersonaPolicy:
     """The policy that holds for a persona now, and its own part in it."""
     whose = (tenant_id, persona_id)
-    found = await policies_of(graph, [whose])
+    found = await read_policies_of(graph, [whose])
     if whose not in found:
         raise PersonaNotFound(persona_id)
     return found[whose]
@@ -218,7 +218,7 @@ async def read_policies(graph: Graph, tenant_id: str, persona_id: str) -> Person
 
 async def read_policy(graph: Graph, tenant_id: str, persona_id: str) -> Policy:
     """The policy that holds for a persona now."""
-    return (await read_policies(graph, tenant_id, persona_id)).effective
+    return (await read_persona_policy(graph, tenant_id, persona_id)).effective
 
 
 async def set_persona_policy(
@@ -235,13 +235,13 @@ async def set_persona_policy(
         "policy/set_persona_layer",
         tenant_id=tenant_id,
         persona_id=persona_id,
-        policy=as_text(checked(layer)),
+        policy=as_text(check_layer(layer)),
         event=audit_record("persona_policy_set", by=by, now=now),
     )
     if not found:
         raise PersonaNotFound(persona_id)
     await move_nights(graph, tenant_id, persona_id=persona_id)
-    return await read_policies(graph, tenant_id, persona_id)
+    return await read_persona_policy(graph, tenant_id, persona_id)
 
 
 async def set_tenant_policy(
@@ -256,18 +256,18 @@ async def set_tenant_policy(
     await graph.write(
         "policy/set_tenant_layer",
         tenant_id=tenant_id,
-        policy=as_text(checked(layer)),
+        policy=as_text(check_layer(layer)),
         event=audit_record("tenant_policy_set", by=by, now=now),
     )
     await move_nights(graph, tenant_id)
     return layer
 
 
-async def read_figures(graph: Graph, tenant_id: str) -> Figures:
+async def read_tenant_figures(graph: Graph, tenant_id: str) -> Figures:
     """The figures of a persona of a tenant that changes nothing; the defaults of no tenant."""
     found = await graph.read("policy/read_tenant_layer", tenant_id=tenant_id)
     layers = [as_layer(row[name]) for row in found for name in ("deployment", "policy")]
-    return worked_out(*layers).figures
+    return merge_layers(*layers).figures
 
 
 async def move_nights(graph: Graph, tenant_id: str, *, persona_id: str | None = None) -> None:

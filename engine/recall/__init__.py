@@ -3,22 +3,22 @@
 One ranking over memories and pending candidates, cut to a budget of tokens; uses are counted later.
 """
 
-from engine.recall.context import Context, Wanted, assemble_context
+from engine.recall.context import Context, ContextRequest, assemble_context
 from engine.recall.fulltext import full_text_query
-from engine.recall.hydration import Woken, hydrate
-from engine.recall.recall import Filters, Recall, Recalled
-from engine.recall.uses import UseLog, count_told
+from engine.recall.hydration import Hydration, hydrate
+from engine.recall.recall import Filters, Recall, RecallResult
+from engine.recall.uses import UseLog, count_recorded_uses
 
 __all__ = [
     "Context",
+    "ContextRequest",
     "Filters",
+    "Hydration",
     "Recall",
-    "Recalled",
+    "RecallResult",
     "UseLog",
-    "Wanted",
-    "Woken",
     "assemble_context",
-    "count_told",
+    "count_recorded_uses",
     "full_text_query",
     "hydrate",
 ]

@@ -41,7 +41,7 @@ Unit = tuple[Piece, ...]  # stands together or not at all
 
 
 @dataclass(slots=True)
-class Pile:
+class LayerPieces:
     """One layer's candidates, the most wanted first, and what of them was taken."""
 
     units: Sequence[Unit]
@@ -73,7 +73,7 @@ class Pile:
                 yield from unit
 
 
-def fill(budget: int, identity: Unit, piles: Mapping[str, tuple[float, Pile]]) -> None:
+def fill(budget: int, identity: Unit, piles: Mapping[str, tuple[float, LayerPieces]]) -> None:
     """Fill every layer up to its share of what the identity leaves, then what is left of all."""
     room = room_beside(budget, identity)
     left = room
@@ -91,7 +91,7 @@ def room_beside(budget: int, identity: Unit) -> int:
     return budget - needed
 
 
-def left_out(piles: Iterable[Pile]) -> list[LeftOut]:
+def left_out(piles: Iterable[LayerPieces]) -> list[LeftOut]:
     return [
         LeftOut(it.layer, it.tokens, it.message_id, it.memory_id, it.checkpoint_id)
         for pile in piles
@@ -99,7 +99,7 @@ def left_out(piles: Iterable[Pile]) -> list[LeftOut]:
     ]
 
 
-def remembered(layer: str, hit: Hit) -> Piece:
+def piece_from_hit(layer: str, hit: Hit) -> Piece:
     """A hit as a piece of a layer."""
     return Piece(
         layer,

@@ -14,8 +14,8 @@ from engine.access import Caller
 from engine.embedding import Embedder
 from engine.errors import ConversationNotFound, PersonaNotFound
 from engine.models import MemoryType, Row
-from engine.recall.budget import LeftOut, Piece, Pile, Unit, fill, left_out, remembered
-from engine.recall.recall import Hit, Recall, Recalled
+from engine.recall.budget import LayerPieces, LeftOut, Piece, Unit, fill, left_out, piece_from_hit
+from engine.recall.recall import Hit, Recall, RecallResult
 from engine.store import Graph
 
 PLACEHOLDER = "[prior exchange deprioritized by user]"
@@ -34,7 +34,7 @@ SHARES = {TOPIC: 0.15, WORKING: 0.5, COLD: 0.35}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ContextRequest:
     """What is to be assembled."""
 
     conversation_id: str
@@ -65,13 +65,13 @@ async def assemble_context(
     embedder: Embedder,
     caller: Caller,
     persona_id: str,
-    wanted: Wanted,
+    wanted: ContextRequest,
     *,
     now: datetime,
 ) -> Context:
     """The four layers, as far as the budget goes."""
 
-    async def ask(query: str, asked_by: str | None) -> Recalled:
+    async def ask(query: str, asked_by: str | None) -> RecallResult:
         return await recall.recall(
             caller.tenant_id,
             persona_id,
@@ -83,7 +83,7 @@ async def assemble_context(
         )
 
     reading = read_scene(graph, caller, persona_id, wanted, now)
-    recalled: Recalled | None = None
+    recalled: RecallResult | None = None
     if wanted.query:
         scene, recalled = await asyncio.gather(reading, ask(wanted.query, None))
     else:
@@ -97,7 +97,7 @@ async def assemble_context(
     shown = list(working_memory(said))[-wanted.turns :]
     shown_ids = {unit[-1].message_id for unit in shown}
     sources = {message["source_id"] for message in said if message["id"] in shown_ids}
-    facts, memories = sorted_out(recalled.hits if recalled else [], sources)
+    facts, memories = split_facts(recalled.hits if recalled else [], sources)
     memories = memories[: wanted.memories]
     kept_in_mind = [
         memory
@@ -109,22 +109,22 @@ async def assemble_context(
         IDENTITY: [(Piece(IDENTITY, scene["identity"], role="system"),)]
         if scene["identity"]
         else [],
-        TOPIC: [*topic(scene["topic"]), *((remembered(TOPIC, it),) for it in facts)],
+        TOPIC: [*topic(scene["topic"]), *((piece_from_hit(TOPIC, it),) for it in facts)],
         WORKING: shown[::-1],
         COLD: [
             *in_mind(kept_in_mind, {hit.id for hit in [*facts, *memories]}),
-            *((remembered(COLD, it),) for it in memories),
+            *((piece_from_hit(COLD, it),) for it in memories),
             *summaries(scene["checkpoints"], shown),
         ],
     }
     sized = dict(zip(layers, await measure(embedder, list(layers.values())), strict=True))
     identity = tuple(piece for unit in sized[IDENTITY] for piece in unit)
     piles = {
-        layer: (share, Pile(sized[layer], in_a_row=layer == WORKING))
+        layer: (share, LayerPieces(sized[layer], in_a_row=layer == WORKING))
         for layer, share in SHARES.items()
     }
     fill(wanted.budget, identity, piles)
-    pieces = [*identity, *laid_out(piles)]
+    pieces = [*identity, *in_reading_order(piles)]
     return Context(
         persona_id,
         wanted.conversation_id,
@@ -139,7 +139,7 @@ async def assemble_context(
 
 
 async def read_scene(
-    graph: Graph, caller: Caller, persona_id: str, wanted: Wanted, now: datetime
+    graph: Graph, caller: Caller, persona_id: str, wanted: ContextRequest, now: datetime
 ) -> Row:
     """Where a conversation stands, with as many turns as it takes to find enough unflagged ones."""
     first = wanted.turns * BEYOND
@@ -185,8 +185,8 @@ async def unasked(
     graph: Graph,
     caller: Caller,
     persona_id: str,
-    wanted: Wanted,
-    recalled: Recalled | None,
+    wanted: ContextRequest,
+    recalled: RecallResult | None,
     now: datetime,
 ) -> list[Row]:
     """What a persona heard of last, when nothing could be asked; otherwise nothing."""
@@ -237,7 +237,7 @@ def leans_on(message: Row, skipped: Sequence[Row]) -> bool:
     return bool(replied_to or message["role"] != skipped[-1]["role"])
 
 
-def sorted_out(hits: Sequence[Hit], sources: Set[str]) -> tuple[list[Hit], list[Hit]]:
+def split_facts(hits: Sequence[Hit], sources: Set[str]) -> tuple[list[Hit], list[Hit]]:
     """Facts, and what else is remembered, but for what the turns that are shown say."""
     new = [hit for hit in hits if hit.source_message_id not in sources]
     facts = [hit for hit in new if hit.memory_type is MemoryType.SEMANTIC][:FACTS]
@@ -294,7 +294,7 @@ async def measure(embedder: Embedder, layers: Sequence[Sequence[Unit]]) -> list[
     ]
 
 
-def laid_out(piles: dict[str, tuple[float, Pile]]) -> Iterator[Piece]:
+def in_reading_order(piles: dict[str, tuple[float, LayerPieces]]) -> Iterator[Piece]:
     """What was taken, as it is read: turns and summaries in the order of time."""
     for layer, (_, pile) in piles.items():
         kept = [piece for unit in pile.kept for piece in unit]

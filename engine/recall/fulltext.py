@@ -23,10 +23,10 @@ MOST_PIECES = 4_000  # of one run without spaces that are looked at
 Rank = tuple[int, int]  # the lower, the more telling
 
 
-def full_text_query(shelf: str, words: Sequence[str], places: Mapping[str, int]) -> str:
-    """Lucene's syntax for any of the words, on this shelf alone, which adds nothing to a score."""
+def full_text_query(scope: str, words: Sequence[str], places: Mapping[str, int]) -> str:
+    """Lucene's syntax for any of the words within one scope, which adds nothing to a score."""
     terms = " ".join(telling_terms(words, places)) or "nothing"
-    return f"+shelf:{shelf}^0 +text:({terms})"
+    return f"+search_scope:{scope}^0 +text:({terms})"
 
 
 def telling_words(words: Iterable[str], places: Mapping[str, int]) -> list[str]:

@@ -12,10 +12,10 @@ from random import Random
 from typing import Any
 
 from engine.access import get_persona
-from engine.embedding import Embedder, about_tokens
+from engine.embedding import Embedder, estimate_tokens
 from engine.models import Row
 from engine.policy import read_policy
-from engine.recall.budget import LeftOut, Piece, Pile, left_out, room_beside
+from engine.recall.budget import LayerPieces, LeftOut, Piece, left_out, room_beside
 from engine.store import Graph
 
 IDENTITY, INVOLUNTARY, PINNED, PROJECT, RECENT = (
@@ -30,7 +30,7 @@ PROJECT_AT_MOST = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Woken:
+class Hydration:
     """What a session starts with."""
 
     persona_id: str
@@ -52,7 +52,7 @@ async def hydrate(
     recent: int = 20,
     project: str | None = None,
     seed: int | None = None,
-) -> Woken:
+) -> Hydration:
     """Gather what a persona should have in mind before anybody has said anything."""
     seed = secrets.randbits(32) if seed is None else seed
     whose = {"tenant_id": tenant_id, "persona_id": persona_id}
@@ -78,10 +78,10 @@ async def hydrate(
         (Piece(IDENTITY, persona.identity, tokens, role="system"),) if persona.identity else ()
     )
     layers = {INVOLUNTARY: faded, PINNED: pinned, PROJECT: of_project, RECENT: newest}
-    pile = Pile([(piece,) for piece in once_each(layers.items())])
+    pile = LayerPieces([(piece,) for piece in once_each(layers.items())])
     pile.fill(room_beside(budget, identity))
     pieces = [*identity, *(piece for unit in pile.kept for piece in unit)]
-    return Woken(
+    return Hydration(
         persona_id,
         seed,
         pieces,
@@ -113,5 +113,5 @@ def once_each(layers: Iterable[tuple[str, Sequence[Row]]]) -> Iterable[Piece]:
         for it in memories:
             if it["id"] not in seen:
                 seen.add(it["id"])
-                tokens = it["token_estimate"] or about_tokens(it["text"])
+                tokens = it["token_estimate"] or estimate_tokens(it["text"])
                 yield Piece(layer, it["text"], tokens, said_at=it["said_at"], memory_id=it["id"])

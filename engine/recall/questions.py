@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from engine.embedding import COMMON
-from engine.text import straighten, word_set, words
+from engine.text import straighten_quotes, word_set, words
 
 LOOKED_AT = 4000  # characters in which times are looked for; what is asked after a page of text
 DAY = timedelta(days=1)
@@ -93,7 +93,7 @@ class Question:
     spans: tuple[Span, ...]
 
 
-def understand(
+def parse_question(
     asked: str,
     *,
     people: Sequence[str],
@@ -102,7 +102,7 @@ def understand(
     you: str | None = None,
 ) -> Question:
     """What a question means to somebody who knows these people. `i` asks it of `you`."""
-    text = straighten(asked)
+    text = straighten_quotes(asked)
     meant, text = named(text, people)
     left = [word.lower() for word in words(text)]
     if not meant:
@@ -114,7 +114,7 @@ def understand(
         text=about if found else asked,
         words=tuple(found or dict.fromkeys(left)),
         people=frozenset(meant),
-        spans=tuple(spans(straighten(asked[:LOOKED_AT]), now)),
+        spans=tuple(spans(straighten_quotes(asked[:LOOKED_AT]), now)),
     )
 
 
@@ -249,7 +249,7 @@ def recent(which: str, unit: str, today: datetime) -> Span:
     )
 
 
-def told_in(span: Span, said_at: datetime) -> float:
+def time_fit(span: Span, said_at: datetime) -> float:
     """How well a time at which something was said fits a time that is asked about.
 
     People tell of things when they happen, or some days later.

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.embedding import Faces, Lexicon, Vector
+from engine.embedding import Lexicon, Vector, VectorMatrix
 from engine.models import MemoryType
 from engine.recall.fulltext import spelled_pieces, telling_words
-from engine.recall.questions import Question, told_in
+from engine.recall.questions import Question, time_fit
 
 Figures = npt.NDArray[np.floating[Any]]
 Signals = dict[str, Figures]
@@ -31,7 +31,7 @@ MOST_LENT = 1.0  # of what a find is ahead, to what one link leads to
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class RankingProfile:
     """How the signals are weighed. All are between 0 and 1, but for meaning, which can be less."""
 
     weights: Mapping[str, float]
@@ -42,7 +42,7 @@ class Profile:
 
 PROFILES = {
     # What measures best. The weights are round: nothing was fitted.
-    "woven": Profile(
+    "woven": RankingProfile(
         weights={
             "meaning": 0.8,
             "beside": 0.5,
@@ -61,7 +61,7 @@ PROFILES = {
         spread={"PRECEDES": 1.6, "RELATED": 0.6, "others": 0.6},
     ),
     # The blend as published: 0.2 of full text, 0.8 of meaning, and boosts.
-    "published": Profile(
+    "published": RankingProfile(
         weights={
             "vector": 0.8,
             "full_text": 0.2,
@@ -76,10 +76,10 @@ PROFILES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Find:
+class RankedHit:
     """One thing that was found, and how it was."""
 
-    all: "Weighed"
+    all: "ScoredHits"
     place: int
     score: float  # with what was lent
 
@@ -105,7 +105,7 @@ class Find:
 
 
 @dataclass(slots=True)
-class Weighed:
+class ScoredHits:
     """All that was found, side by side: a list of each property, a figure of each signal."""
 
     found: Found
@@ -120,7 +120,7 @@ class Weighed:
     def totals(self) -> Figures:
         return (self.scores + self.lent) * self.found["weight_modifier"]
 
-    def ranked(self, *, facts_apart: bool = False) -> list[Find]:
+    def ranked(self, *, facts_apart: bool = False) -> list[RankedHit]:
         """The best of each turn, from the best on, then all others in the same order.
 
         With `facts_apart`, the best fact of each turn and the best of what else it gave, alone.
@@ -128,7 +128,7 @@ class Weighed:
         totals = self.totals
         firsts, others = self.by_turn(totals, facts_apart=facts_apart)
         places = firsts if facts_apart else firsts + others
-        return [Find(self, place, float(totals[place])) for place in places]
+        return [RankedHit(self, place, float(totals[place])) for place in places]
 
     def by_turn(
         self, figures: Figures, *, facts_apart: bool = False
@@ -158,7 +158,7 @@ class Weighed:
             if scores[place] > rest
         }
 
-    def lend(self, links: Links, profile: Profile) -> None:
+    def lend(self, links: Links, profile: RankingProfile) -> None:
         """What stands out lifts what it is linked to, by the strength of the links between them.
 
         The most that any of them lends is what counts.
@@ -179,22 +179,22 @@ class Weighed:
             self.lent[place] = max(self.lent[place], lent)
 
 
-def weigh(
+def score_hits(
     found: Found,
     question: Question,
     vector: Vector,
     lexicon: Lexicon,
-    profile: Profile,
+    profile: RankingProfile,
     now: datetime,
     *,
     by_spelling: bool = False,
-) -> Weighed:
+) -> ScoredHits:
     """What was found, with every signal and the score they come to.
 
     With `by_spelling`, for a question the model has no words for, nearness in spelling stands in
     for nearness in meaning.
     """
-    faces = Faces.unpack(found["facets"], len(vector))
+    faces = VectorMatrix.unpack(found["packed_vectors"], len(vector))
     alone, beside = faces.nearest(vector)
     similarity = np.array(found["similarity"], float)
     if by_spelling:
@@ -208,12 +208,12 @@ def weigh(
         "words": words,
         "heard": heard,
         "full_text": matched / max(matched.max(initial=0.0), 1e-9),
-        **told(found, question, now),
+        **metadata_signals(found, question, now),
     }
     scores = np.zeros(faces.count)
     for name, weight in profile.weights.items():
         scores += weight * signals[name]
-    return Weighed(found, signals, scores)
+    return ScoredHits(found, signals, scores)
 
 
 def moment(microseconds: int) -> datetime:
@@ -221,13 +221,13 @@ def moment(microseconds: int) -> datetime:
     return EPOCH + microseconds * MICROSECOND
 
 
-def told(found: Found, question: Question, now: datetime) -> Signals:
+def metadata_signals(found: Found, question: Question, now: datetime) -> Signals:
     """What can be told of a memory without looking at what it means."""
     meant = question.people if len(question.people) == 1 else ()
     said, texts = found["said_at"], found["text"]
     days = ((now - EPOCH) / MICROSECOND - np.array(said, float)) / DAY
     spans = question.spans
-    when = [max(told_in(it, moment(at)) for it in spans) for at in said] if spans else 0.0
+    when = [max(time_fit(it, moment(at)) for it in spans) for at in said] if spans else 0.0
     return {
         "who": np.array([it in meant for it in found["about"]], float),
         "when": np.zeros(len(said)) + when,
@@ -249,7 +249,7 @@ def spelled_alike(question: str, texts: Sequence[str]) -> Figures:
     return np.array([sum(piece in text for piece in pieces) / len(pieces) for text in beginnings])
 
 
-def matching(faces: Faces, question: Question, lexicon: Lexicon) -> tuple[Figures, Figures]:
+def matching(faces: VectorMatrix, question: Question, lexicon: Lexicon) -> tuple[Figures, Figures]:
     """How much of what is asked each text speaks of, in these words or in near ones: its own, and
     those of the question it answers. A word that few speak of counts more."""
     known = (word for word in question.words if word in lexicon.places)

@@ -7,15 +7,15 @@ from typing import Any
 
 from cachetools import TTLCache
 
-from engine.embedding import Embedder, Lexicon, Vector, about_tokens, shelf
+from engine.embedding import Embedder, Lexicon, Vector, estimate_tokens, search_scope
 from engine.errors import Invalid, PersonaNotFound
 from engine.ids import new_id
 from engine.models import EARLIEST, MemoryType
 from engine.policy import Policy, as_policy
 from engine.recall.fulltext import full_text_query
-from engine.recall.questions import Question, understand
-from engine.recall.ranking import PROFILES, Find, Profile, moment, weigh
-from engine.store import Graph, after_place, page
+from engine.recall.questions import Question, parse_question
+from engine.recall.ranking import PROFILES, RankedHit, RankingProfile, moment, score_hits
+from engine.store import Graph, decode_place, encode_cursor
 
 NEAREST = 75  # by meaning
 MATCHING = 150  # by words
@@ -80,7 +80,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecallResult:
     """What came to mind."""
 
     recall_id: str
@@ -91,7 +91,7 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class PersonaProfile:
     """What a recall has to know of a persona."""
 
     name: str
@@ -107,7 +107,7 @@ class Recall:
     ) -> None:
         self._graph = graph
         self._embedder = embedder
-        self._cards: TTLCache[tuple[str, str], Card] = TTLCache(CARDS, seconds)
+        self._cards: TTLCache[tuple[str, str], PersonaProfile] = TTLCache(CARDS, seconds)
         self._changes = 0  # of which this process knows
         self.profile = profile
 
@@ -127,20 +127,20 @@ class Recall:
         explain: bool = False,
         vector: Vector | None = None,
         facts_apart: bool = False,
-    ) -> Recalled:
+    ) -> RecallResult:
         """What a persona remembers of what it is asked, the best first.
 
         With `as_of`, what it would have said then. `vector` saves embedding the question. Of what
         was drawn from one turn the best comes first, and the others after the best of all turns;
         with `facts_apart`, only the best fact of each turn and the best of what else it gave.
         """
-        start = after_place(cursor)
+        start = decode_place(cursor)
         if start >= MOST_PAGED:
             raise Invalid(f"A recall can be paged through up to {MOST_PAGED} hits.")
         card = await self.card(tenant_id, persona_id)
         weighing = PROFILES[profile or self.profile]
         at = as_of or now
-        question = understand(asked, people=card.people, now=at, i=asked_by, you=card.name)
+        question = parse_question(asked, people=card.people, now=at, i=asked_by, you=card.name)
         if not weighing.names_apart:
             question = replace(question, text=asked)
         if vector is None:
@@ -174,15 +174,15 @@ class Recall:
             for find in finds[start : start + limit]
         ]
         more = start + limit < len(finds)
-        return Recalled(
+        return RecallResult(
             recall_id=new_id(),
             persona_id=persona_id,
             hits=told,
-            next_cursor=page([start + limit] * (2 if more else 1), 1, str).next_cursor,
+            next_cursor=encode_cursor(str(start + limit)) if more else None,
             fallback=fallback,
         )
 
-    async def card(self, tenant_id: str, persona_id: str) -> Card:
+    async def card(self, tenant_id: str, persona_id: str) -> PersonaProfile:
         known = self._cards.get((tenant_id, persona_id))
         if known is None:
             changes = self._changes
@@ -193,7 +193,7 @@ class Recall:
                 raise PersonaNotFound(persona_id)
             (row,) = found
             policy = as_policy(row).effective
-            known = Card(row["name"], (*row["people"], row["name"]), policy)
+            known = PersonaProfile(row["name"], (*row["people"], row["name"]), policy)
             if changes == self._changes:  # otherwise what was read may be from before
                 self._cards[tenant_id, persona_id] = known
         return known
@@ -218,14 +218,14 @@ class Search:
     question: Question
     vector: Vector
     lexicon: Lexicon
-    profile: Profile
+    profile: RankingProfile
     filters: Filters
     at: datetime
     limit: int  # of one page; what is found is the same for all of them
     facts_apart: bool
     by_spelling: bool  # the model has no words for the question
 
-    async def find(self, *, flagged: bool) -> list[Find]:
+    async def find(self, *, flagged: bool) -> list[RankedHit]:
         """What answers the question, the best of each turn first."""
         filters = self.filters
         most = MOST_PAGED if filters.narrow else FOUND
@@ -243,7 +243,9 @@ class Search:
             tags=list(filters.tags) if filters.tags else None,
             project=filters.project,
             embedding=self.vector,
-            query=full_text_query(shelf(**self.whose), self.question.words, self.lexicon.places),
+            query=full_text_query(
+                search_scope(**self.whose), self.question.words, self.lexicon.places
+            ),
             people=list(self.question.people) if len(self.question.people) == 1 else [],
             nearest=max(nearest, most) if filters.narrow else nearest,
             matching=matching,
@@ -253,7 +255,7 @@ class Search:
             sources=SOURCES if self.profile.spread else 0,
             linked=LINKED,
         )
-        weighed = weigh(
+        weighed = score_hits(
             answer["found"],
             self.question,
             self.vector,
@@ -266,7 +268,7 @@ class Search:
         return weighed.ranked(facts_apart=self.facts_apart)
 
 
-def as_hit(find: Find, profile: Profile, factor: float, *, explain: bool) -> Hit:
+def as_hit(find: RankedHit, profile: RankingProfile, factor: float, *, explain: bool) -> Hit:
     told = find.told
     set_aside = bool(told("flagged"))
     return Hit(
@@ -283,14 +285,14 @@ def as_hit(find: Find, profile: Profile, factor: float, *, explain: bool) -> Hit
         source_message_id=told("source_id"),
         valid_from=moment(told("valid_from")) if told("valid_from") else None,
         valid_to=moment(told("valid_to")) if told("valid_to") else None,
-        token_estimate=told("token_estimate") or about_tokens(told("text")),
+        token_estimate=told("token_estimate") or estimate_tokens(told("text")),
         deprioritized=set_aside,
         hint=HINT if set_aside else None,
         explain=explained(find, profile) if explain else None,
     )
 
 
-def explained(find: Find, profile: Profile) -> dict[str, Any]:
+def explained(find: RankedHit, profile: RankingProfile) -> dict[str, Any]:
     """Every part of a score: what was seen, what it weighs, and what others lent."""
     signals = find.signals
     parts = {

@@ -15,7 +15,7 @@ import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from engine.memory import Use, count_together
+from engine.memory import Use, count_uses
 from engine.store import Graph
 
 STREAM = "pentimento:uses"
@@ -35,7 +35,7 @@ class UseLog:
         self._redis = redis
         self._waiting: deque[bytes] = deque(maxlen=MOST_KEPT)
 
-    async def tell(self, use: Use) -> None:
+    async def record(self, use: Use) -> None:
         """Tell of a use. While Redis is away it waits here, and goes with the next."""
         self._waiting.append(msgspec.json.encode(use))
         try:
@@ -50,7 +50,7 @@ class UseLog:
             log.warning("uses_wait", why=str(error), waiting=len(self._waiting))
 
 
-async def count_told(graph: Graph, redis: Redis, *, now: datetime) -> int:
+async def count_recorded_uses(graph: Graph, redis: Redis, *, now: datetime) -> int:
     """Count every use that was told until now and not counted yet. Returns how many there were.
 
     Those that are told while it counts are left to the next, or it might never end.
@@ -62,7 +62,7 @@ async def count_told(graph: Graph, redis: Redis, *, now: datetime) -> int:
     while last <= now and (entries := await next_uses(redis)):
         uses = [msgspec.json.decode(it["use"], type=Use) for it in entries.values()]
         last = min(use.at for use in uses)
-        await count_together(graph, uses, whole=False)
+        await count_uses(graph, uses, whole=False)
         async with redis.pipeline() as both:
             both.xack(STREAM, GROUP, *entries)
             both.xdel(STREAM, *entries)

@@ -4,21 +4,21 @@ Used by the doors alone; no other room depends on it.
 """
 
 from engine.service.clock import Clock, MovableClock, open_clock
-from engine.service.index_repair import mend_indexes
+from engine.service.index_repair import repair_indexes
 from engine.service.jobs import Jobs
 from engine.service.logs import set_up_logs
 from engine.service.readiness import Readiness, check_readiness
-from engine.service.warmup import Warmth, warm_up
+from engine.service.warmup import WarmUpState, warm_up
 
 __all__ = [
     "Clock",
     "Jobs",
     "MovableClock",
     "Readiness",
-    "Warmth",
+    "WarmUpState",
     "check_readiness",
-    "mend_indexes",
     "open_clock",
+    "repair_indexes",
     "set_up_logs",
     "warm_up",
 ]

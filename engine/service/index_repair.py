@@ -38,7 +38,7 @@ async def refile_items(graph: Graph) -> int:
         refiled += len(rows)
 
 
-async def mend_indexes(graph: Graph) -> list[str]:
+async def repair_indexes(graph: Graph) -> list[str]:
     """Drop the indexes over memories that Neo4j gave up, so that they are made again.
 
     One that met a value too long for it has failed and stays so. What is too long is filed again

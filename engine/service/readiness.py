@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 
 from engine.embedding import Embedder
 from engine.errors import EngineError, ModelMismatch
-from engine.store import Graph, pending, ping, workers_seen
+from engine.store import Graph, list_workers, pending, ping
 
 PATIENCE = 2.0  # seconds; an answer that comes later is as good as none
 
@@ -82,7 +82,7 @@ async def carries(redis: Redis) -> Check:
 
 
 async def worker(redis: Redis) -> Check:
-    seen = await workers_seen(redis)
+    seen = await list_workers(redis)
     if not seen:
         return Check(False, "No worker was heard of lately.")
     return Check(True, f"{len(seen)} worker{'s' * (len(seen) > 1)} at work.")

@@ -51,7 +51,7 @@ ID = "warming-up"  # that nothing has
 log = structlog.get_logger("warmup")
 
 
-class Warmth:
+class WarmUpState:
     """Whether a process has loaded and planned what its first requests need."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Warmth:
 
 
 async def warm_up(
-    graph: Graph, embedder: Embedder, warmth: Warmth, statements: Sequence[str] = HOT
+    graph: Graph, embedder: Embedder, warmth: WarmUpState, statements: Sequence[str] = HOT
 ) -> None:
     """Load the model, open connections, and run the hot statements on nothing.
 
@@ -99,7 +99,7 @@ async def plan(graph: Graph, name: str, parameters: Mapping[str, Any]) -> None:
     async def run(rehearsed: Graph) -> None:
         await rehearsed.read(name, **parameters)
 
-    await graph.rehearse(run)
+    await graph.preview(run)
 
 
 def sample_parameters(name: str, dimensions: int) -> dict[str, Any]:

@@ -22,17 +22,17 @@ def open_broker(settings: Settings) -> AsyncRedis:
     )
 
 
-def see_worker(redis: Redis, name: str) -> None:
+def report_worker(redis: Redis, name: str) -> None:
     """Say that a worker is alive. Silence is noticed after SEEN_SECONDS."""
     redis.set(f"{SEEN}{name}", "1", ex=SEEN_SECONDS)
 
 
-def lose_worker(redis: Redis, name: str) -> None:
+def forget_worker(redis: Redis, name: str) -> None:
     """Say that a worker has stopped, so that nobody waits for its silence to be noticed."""
     redis.delete(f"{SEEN}{name}")
 
 
-async def workers_seen(redis: AsyncRedis) -> list[str]:
+async def list_workers(redis: AsyncRedis) -> list[str]:
     """The names of the workers that were heard of lately."""
     try:
         return sorted([key.removeprefix(SEEN) async for key in redis.scan_iter(f"{SEEN}*", 1000)])

@@ -181,7 +181,7 @@ class Graph:
 
         return await self._try(name, "WRITE", inside)
 
-    async def rehearse(self, work: Callable[["Graph"], Awaitable[T]]) -> T:
+    async def preview(self, work: Callable[["Graph"], Awaitable[T]]) -> T:
         """Run `work` on a graph to which everything can be done, and undo all of it.
 
         One transaction, rolled back at the end, in the limits of any other, and tried again.
@@ -190,7 +190,7 @@ class Graph:
 
         async def inside(session: AsyncSession) -> T:
             async with await session.begin_transaction(timeout=self._limit) as transaction:
-                done = await work(Rehearsal(self, transaction))
+                done = await work(PreviewGraph(self, transaction))
                 await transaction.rollback()
             return done
 
@@ -266,8 +266,8 @@ class Graph:
             delay = min(delay * 2, LONGEST_DELAY)
 
 
-class Rehearsal(Graph):
-    """A graph inside one open transaction; see `Graph.rehearse`, which judges its errors."""
+class PreviewGraph(Graph):
+    """A graph inside one open transaction; see `Graph.preview`, which judges its errors."""
 
     def __init__(self, graph: Graph, transaction: AsyncTransaction) -> None:
         super().__init__(graph._driver, database=graph._database, patience=graph._patience)
@@ -418,7 +418,7 @@ def as_native(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class StoreState:
     """How the store of a database is, as far as Neo4j says."""
 
     answers: bool  # Neo4j itself
@@ -427,7 +427,7 @@ class Store:
     failed_indexes: tuple[str, ...] = ()
 
 
-def look_at_store(uri: str, user: str, password: str, database: str) -> Store:
+def inspect_store(uri: str, user: str, password: str, database: str) -> StoreState:
     """Look at a database from beside it: also when it has met a critical error or does not open."""
     options: dict[str, Any] = {"connection_timeout": 5.0, "max_transaction_retry_time": 0}
     try:
@@ -441,10 +441,10 @@ def look_at_store(uri: str, user: str, password: str, database: str) -> Store:
                         cypher.statement("store/setup/list_failed_indexes")
                     ).value()
             except (DriverError, Neo4jError):
-                return Store(True, message=record["message"] if record else "it is not there")
-            return Store(True, True, failed_indexes=tuple(failed))
+                return StoreState(True, message=record["message"] if record else "it is not there")
+            return StoreState(True, True, failed_indexes=tuple(failed))
     except (DriverError, Neo4jError) as error:
-        return Store(False, message=type(error).__name__)
+        return StoreState(False, message=type(error).__name__)
 
 
 def set_first_password(uri: str, user: str, password: str) -> bool:

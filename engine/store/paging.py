@@ -36,7 +36,7 @@ def not_ours() -> Invalid:
     return Invalid("The cursor is not one that a listing gave out.")
 
 
-def after(cursor: str | None) -> str:
+def decode_id(cursor: str | None) -> str:
     """The id a page starts after; '' comes before every id."""
     if cursor is None:
         return ""
@@ -49,9 +49,9 @@ def after(cursor: str | None) -> str:
         raise not_ours() from error
 
 
-def after_place(cursor: str | None) -> int:
+def decode_place(cursor: str | None) -> int:
     """The place that a page of a numbered listing starts after; 0 without a cursor."""
-    place = after(cursor)
+    place = decode_id(cursor)
     if not place:
         return 0
     if len(place) > DIGITS or not (place.isascii() and place.isdecimal()):
@@ -59,14 +59,14 @@ def after_place(cursor: str | None) -> int:
     return int(place)
 
 
-def numbered(number: float, id_: str) -> str:
+def number_key(number: float, id_: str) -> str:
     """What a listing sorted by a number gives out: ids tell apart what has the same one."""
     return msgspec.json.encode((number, id_)).decode()
 
 
-def after_number(cursor: str | None) -> tuple[float | None, str]:
+def decode_number(cursor: str | None) -> tuple[float | None, str]:
     """The number and the id that a page of a listing by number starts after."""
-    text = after(cursor)
+    text = decode_id(cursor)
     if not text:
         return None, ""
     try:
@@ -78,14 +78,14 @@ def after_number(cursor: str | None) -> tuple[float | None, str]:
     return number, id_
 
 
-def moment(at: datetime, id_: str) -> str:
+def moment_key(at: datetime, id_: str) -> str:
     """What a listing by time gives out: ids tell apart what was at the same time."""
     return f"{at.isoformat()}|{id_}"
 
 
-def after_moment(cursor: str | None) -> tuple[datetime, str]:
+def decode_moment(cursor: str | None) -> tuple[datetime, str]:
     """The time and the id that a page of a listing by time starts after."""
-    at, _, id_ = after(cursor).partition("|")
+    at, _, id_ = decode_id(cursor).partition("|")
     if not at:
         return EARLIEST, id_
     try:
@@ -97,9 +97,9 @@ def after_moment(cursor: str | None) -> tuple[datetime, str]:
         raise not_ours() from error
 
 
-def after_arrival(cursor: str | None) -> tuple[datetime, int]:
+def decode_arrival(cursor: str | None) -> tuple[datetime, int]:
     """The time and the number of arrival that a page of a conversation starts after."""
-    at, number = after_moment(cursor)
+    at, number = decode_moment(cursor)
     if not number:
         return at, 0
     if not (number.isascii() and number.isdecimal() and len(number) <= MOST_DIGITS):
@@ -107,14 +107,14 @@ def after_arrival(cursor: str | None) -> tuple[datetime, int]:
     return at, int(number)
 
 
-def page(found: Sequence[T], limit: int, id_of: Callable[[T], str]) -> Page[T]:
+def make_page(found: Sequence[T], limit: int, id_of: Callable[[T], str]) -> Page[T]:
     """The page of `limit` items, given one more than that when there are more."""
     items = list(found[:limit])
     if len(found) <= limit:
         return Page(items, None)
-    return Page(items, as_cursor(id_of(items[-1])))
+    return Page(items, encode_cursor(id_of(items[-1])))
 
 
-def as_cursor(place: str) -> str:
-    """A cursor that `after` reads again."""
+def encode_cursor(place: str) -> str:
+    """A cursor that `decode_id` reads again."""
     return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")

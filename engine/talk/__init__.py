@@ -3,11 +3,11 @@
 Messages are recorded once and never changed.
 """
 
-from engine.talk.checkpoints import list_checkpoints, make_checkpoints, overdue_checkpoints
+from engine.talk.checkpoints import list_checkpoints, list_overdue_checkpoints, make_checkpoints
 from engine.talk.conversations import (
     OVERDUE,
     add_conversation,
-    as_record,
+    flag_record,
     get_conversation,
     list_conversations,
     list_messages,
@@ -15,15 +15,15 @@ from engine.talk.conversations import (
     sees_every_badge,
 )
 from engine.talk.events import (
-    EVERY,
-    Bells,
+    EVERY_CONVERSATION,
+    DeviceNotifier,
     Event,
     as_acknowledgment,
     last_place,
     listen,
-    ring,
-    ring_conversation,
-    tell_effect,
+    notify_conversation,
+    notify_devices,
+    record_effect,
 )
 from engine.talk.exports import ExportFormat, export_conversation
 from engine.talk.models import (
@@ -39,13 +39,13 @@ from engine.talk.selections import find_chosen, find_message, find_run
 from engine.talk.splits import split_conversation
 
 __all__ = [
-    "EVERY",
+    "EVERY_CONVERSATION",
     "OVERDUE",
     "Acknowledgment",
-    "Bells",
     "Checkpoint",
     "Conversation",
     "Deprioritization",
+    "DeviceNotifier",
     "Event",
     "ExportFormat",
     "Message",
@@ -53,23 +53,23 @@ __all__ = [
     "Split",
     "add_conversation",
     "as_acknowledgment",
-    "as_record",
     "export_conversation",
     "find_chosen",
     "find_message",
     "find_run",
+    "flag_record",
     "get_conversation",
     "last_place",
     "list_checkpoints",
     "list_conversations",
     "list_messages",
+    "list_overdue_checkpoints",
     "listen",
     "make_checkpoints",
-    "overdue_checkpoints",
+    "notify_conversation",
+    "notify_devices",
+    "record_effect",
     "record_messages",
-    "ring",
-    "ring_conversation",
     "sees_every_badge",
     "split_conversation",
-    "tell_effect",
 ]

@@ -12,10 +12,10 @@ from datetime import datetime
 import numpy as np
 
 from engine.access import Caller
-from engine.embedding import is_legible
+from engine.embedding import has_reliable_vector
 from engine.ids import new_id
 from engine.models import Row
-from engine.store import Graph, Page, Write, after_moment, moment, page
+from engine.store import Graph, Page, Write, decode_moment, make_page, moment_key
 from engine.talk.conversations import OVERDUE, get_conversation
 from engine.talk.gist import label, parts
 from engine.talk.models import Checkpoint, StaleSummary
@@ -151,12 +151,14 @@ def as_turn(row: Row) -> Turn:
     item = stored.pop("meaning")
     return Turn(
         meaning=None if item is None else np.array(item["embedding"], np.float32),
-        legible=item is None or is_legible(item),
+        legible=item is None or has_reliable_vector(item),
         **stored,
     )
 
 
-async def overdue_checkpoints(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:
+async def list_overdue_checkpoints(
+    graph: Graph, *, now: datetime, limit: int
+) -> list[tuple[str, str]]:
     """Tenant and id of each conversation with messages that are in no checkpoint in time."""
     rows = await graph.read(
         "talk/checkpoints/list_waiting_conversations", before=now - OVERDUE, limit=limit
@@ -169,7 +171,7 @@ async def list_checkpoints(
 ) -> Page[Checkpoint]:
     """The checkpoints of a conversation, in order, for those who may read it."""
     await get_conversation(graph, caller, conversation_id)
-    from_at, checkpoint_id = after_moment(cursor)
+    from_at, checkpoint_id = decode_moment(cursor)
     rows = await graph.read(
         "talk/checkpoints/list_checkpoints",
         tenant_id=caller.tenant_id,
@@ -179,7 +181,7 @@ async def list_checkpoints(
         limit=limit + 1,
     )
     found = [as_checkpoint(row["checkpoint"]) for row in rows]
-    return page(found, limit, lambda it: moment(it.from_at, it.checkpoint_id))
+    return make_page(found, limit, lambda it: moment_key(it.from_at, it.checkpoint_id))
 
 
 def as_checkpoint(stored: Row) -> Checkpoint:

@@ -17,7 +17,7 @@ from engine.errors import (
 )
 from engine.extraction import fingerprint
 from engine.models import Row
-from engine.store import Graph, Page, Write, after, after_arrival, moment, page
+from engine.store import Graph, Page, Write, decode_arrival, decode_id, make_page, moment_key
 from engine.talk.models import Conversation, Deprioritization, Message, Speaker
 
 OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
@@ -86,11 +86,11 @@ async def list_conversations(
         tenant_id=caller.tenant_id,
         instance_id=instance_id,
         **caller.visibility,
-        after=after(cursor),
+        after=decode_id(cursor),
         limit=limit + 1,
     )
     found = [Conversation(**row["conversation"]) for row in rows]
-    return page(found, limit, lambda conversation: conversation.id)
+    return make_page(found, limit, lambda conversation: conversation.id)
 
 
 async def record_messages(
@@ -197,16 +197,18 @@ async def list_messages(
     """What was said, by when it was said; in one second by when it arrived."""
     seen = await find_conversation(graph, caller, conversation_id)
     sees_all = sees_every_badge(caller, seen, badges_for_all=badges_for_all)
-    said_at, arrival = after_arrival(cursor)
+    said_at, arrival = decode_arrival(cursor)
     rows = await graph.read(
         "talk/conversations/list_messages",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
         after_said_at=said_at,
-        after_arrival=arrival,
+        decode_arrival=arrival,
         limit=limit + 1,
     )
-    part = page(rows, limit, lambda row: moment(row["message"]["said_at"], str(row["arrival"])))
+    part = make_page(
+        rows, limit, lambda row: moment_key(row["message"]["said_at"], str(row["arrival"]))
+    )
     found = [as_seen(as_message(row), caller, sees_all=sees_all) for row in part.items]
     return Page(found, part.next_cursor)
 
@@ -242,7 +244,7 @@ def as_seen(message: Message, caller: Caller, *, sees_all: bool) -> Message:
     )
 
 
-def as_record(flag: Row | None) -> Deprioritization:
+def flag_record(flag: Row | None) -> Deprioritization:
     """The flag on a message as it is told; it stays readable when it was taken back."""
     if flag is None:
         return Deprioritization()
@@ -264,6 +266,6 @@ def as_message(row: Row) -> Message:
         message_id=stored.pop("id"),
         timestamp=stored.pop("said_at"),
         role=Speaker(stored.pop("role")),
-        deprioritization=as_record(flag),
+        deprioritization=flag_record(flag),
         **stored,
     )

@@ -32,7 +32,7 @@ SUBSCRIBE_AGAIN = 2.0  # seconds between two tries
 PATIENCE = 7.0  # seconds for one look
 QUIET = 15.0  # seconds after which a listener is told that nothing has happened
 CHANNEL = "pentimento:events:"
-EVERY = "*"  # in place of a conversation: something happened in some of the tenant's
+EVERY_CONVERSATION = "*"  # in place of a conversation: something happened in some of the tenant's
 
 log = structlog.get_logger("events")
 
@@ -96,7 +96,7 @@ def channel(tenant_id: str, conversation_id: str) -> str:
     return f"{CHANNEL}{tenant_id}:{conversation_id}"
 
 
-async def tell_effect(
+async def record_effect(
     graph: Graph, redis: Redis, caller: Caller, action: str, item_ids: list[str], *, now: datetime
 ) -> None:
     """Tell the conversations that candidates or memories were drawn from what was done to them.
@@ -111,18 +111,20 @@ async def tell_effect(
         of_flags=False,
     )
     for row in rows:
-        await ring(redis, caller.tenant_id, row["conversation_id"])
+        await notify_devices(redis, caller.tenant_id, row["conversation_id"])
 
 
-async def ring_conversation(
+async def notify_conversation(
     _: Graph, redis: Redis, tenant_id: str, conversation_id: str, *, now: datetime
 ) -> None:
     """Ring from a job, which hands every function its graph and its time."""
     del now
-    await ring(redis, tenant_id, conversation_id)
+    await notify_devices(redis, tenant_id, conversation_id)
 
 
-async def ring(redis: Redis, tenant_id: str, conversation_id: str = EVERY) -> None:
+async def notify_devices(
+    redis: Redis, tenant_id: str, conversation_id: str = EVERY_CONVERSATION
+) -> None:
     """Say that there is something new. Who does not hear it finds it at the next slow look."""
     try:
         await redis.publish(channel(tenant_id, conversation_id), "new")
@@ -130,7 +132,7 @@ async def ring(redis: Redis, tenant_id: str, conversation_id: str = EVERY) -> No
         log.warning("bell_not_rung", why=type(error).__name__)
 
 
-class Bells:
+class DeviceNotifier:
     """The bells of all conversations, heard once in each process and handed to its open streams.
 
     Subscribed while somebody listens. Belongs to one event loop.
@@ -184,7 +186,7 @@ class Bells:
             self._wake([*self._listening])
         elif message["type"] == "pmessage":
             tenant_id, _, conversation_id = message["channel"].removeprefix(CHANNEL).rpartition(":")
-            if conversation_id == EVERY:
+            if conversation_id == EVERY_CONVERSATION:
                 self._wake([where for where in self._listening if where[0] == tenant_id])
             else:
                 self._wake([(tenant_id, conversation_id)])
@@ -197,7 +199,7 @@ class Bells:
 
 async def listen(
     graph: Graph,
-    bells: Bells,
+    bells: DeviceNotifier,
     caller: Caller,
     conversation_id: str,
     *,
@@ -234,7 +236,7 @@ async def listen(
                     yield None
 
 
-def seconds_to_look(bells: Bells, *, rung: bool) -> float:
+def seconds_to_look(bells: DeviceNotifier, *, rung: bool) -> float:
     """How long a stream waits for a bell before it looks by itself."""
     if not bells.heard:
         return LOOK_WITHOUT_BELLS

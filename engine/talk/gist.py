@@ -12,13 +12,13 @@ import numpy as np
 
 from engine.talk.segments import Turn
 from engine.text import (
-    READ,
-    Reading,
-    as_written,
-    by_stem,
+    MAX_READ_CHARACTERS,
+    WordForms,
+    clean_text,
+    forms_by_stem,
+    most_common_form,
     sentences,
     stem_of,
-    tidy,
     word_before,
     word_set,
     words,
@@ -78,7 +78,7 @@ def key_terms(texts: Sequence[str], *, spoken_by: Sequence[str] = ()) -> list[st
     A word comes with the one before it where that is mostly the same: knee operation. The names of
     those who talk are what they call each other by, and no topic.
     """
-    readings = [Reading.of(text) for text in texts]
+    readings = [WordForms.of(text) for text in texts]
     called = names_of(spoken_by)
     forms: dict[str, Counter[str]] = {}
     spread: Counter[str] = Counter()
@@ -102,7 +102,7 @@ def key_terms(texts: Sequence[str], *, spoken_by: Sequence[str] = ()) -> list[st
             before[stem] = None  # says nothing, or more than a part of this term
     within = {stem_of(word.lower()) for word in before.values() if word}
     terms = [
-        f"{before[stem] or ''} {as_written(forms[stem])}".strip()
+        f"{before[stem] or ''} {most_common_form(forms[stem])}".strip()
         for stem in chosen
         if stem not in within
     ]
@@ -113,7 +113,7 @@ def topical(text: str, called: set[str]) -> frozenset[str]:
     """The stems of the words of a text that a topic can be named by."""
     return frozenset(
         stem
-        for stem, written in by_stem(text).items()
+        for stem, written in forms_by_stem(text).items()
         if not any(is_small_talk(word.lower(), called) for word in written)
     )
 
@@ -128,7 +128,7 @@ def is_small_talk(word: str, called: set[str]) -> bool:
     return word in CHATTY or word[0].isdigit() or any(name.startswith(word) for name in called)
 
 
-def named_as_things(readings: Sequence[Reading]) -> set[str]:
+def named_as_things(readings: Sequence[WordForms]) -> set[str]:
     """The words that come right after an article or the like, as things do."""
     return {
         stem
@@ -153,7 +153,7 @@ def parts(turns: Sequence[Turn]) -> list[Part]:
         (place, turn, sentence, topical(sentence, called))
         for place, turn in enumerate(turns)
         if turn.meaning is not None
-        for sentence in sentences(tidy(turn.content[:READ]))[:SENTENCES]
+        for sentence in sentences(clean_text(turn.content[:MAX_READ_CHARACTERS]))[:SENTENCES]
     ]
     if not told:
         return []

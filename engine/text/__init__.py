@@ -3,15 +3,23 @@
 No other room of the engine is known here.
 """
 
-from engine.text.prose import fingerprint, is_english, sentences, straighten, tidy, word_set, words
+from engine.text.prose import (
+    clean_text,
+    fingerprint,
+    is_english,
+    sentences,
+    straighten_quotes,
+    word_set,
+    words,
+)
 from engine.text.themes import (
-    READ,
-    Reading,
-    as_written,
-    by_stem,
+    MAX_READ_CHARACTERS,
+    WordForms,
+    forms_by_stem,
     is_about,
-    listed,
-    one_theme,
+    join_with_and,
+    most_common_form,
+    name_theme,
     stem_of,
     stemmer,
     stop_words,
@@ -19,21 +27,21 @@ from engine.text.themes import (
 )
 
 __all__ = [
-    "READ",
-    "Reading",
-    "as_written",
-    "by_stem",
+    "MAX_READ_CHARACTERS",
+    "WordForms",
+    "clean_text",
     "fingerprint",
+    "forms_by_stem",
     "is_about",
     "is_english",
-    "listed",
-    "one_theme",
+    "join_with_and",
+    "most_common_form",
+    "name_theme",
     "sentences",
     "stem_of",
     "stemmer",
     "stop_words",
-    "straighten",
-    "tidy",
+    "straighten_quotes",
     "word_before",
     "word_set",
     "words",

@@ -50,13 +50,13 @@ ENGLISH = word_set(
 ENGLISH_SHARE = 0.15
 
 
-def tidy(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text without control characters, lone surrogates and runs of spaces."""
     lines = SPACES.sub(" ", UNPRINTABLE.sub("", text)).split("\n")
     return "\n".join(line for line in map(str.strip, lines) if line)
 
 
-def straighten(text: str) -> str:
+def straighten_quotes(text: str) -> str:
     """Curly quotes and long dashes as the keyboard has them."""
     return text.translate(CURLY)
 
@@ -94,7 +94,7 @@ def fingerprint(text: str) -> str:
 
 def is_english(text: str) -> bool:
     """Whether the rules, which know English only, may speak about this text."""
-    found = [word.lower() for word in words(straighten(text))]
+    found = [word.lower() for word in words(straighten_quotes(text))]
     if not found:
         return False
     if len(found) < 4:

@@ -1,6 +1,6 @@
 """What several episodes have in common, in a few words. Values in, values out.
 
-A text is read once, and no further than `READ`; everything else works on what was read, in time
+A text is read once, up to `MAX_READ_CHARACTERS`; everything else works on what was read, in time
 that grows with the number of words, not with its square.
 """
 
@@ -13,10 +13,12 @@ from functools import cache, lru_cache
 import snowballstemmer
 from stop_words import get_stop_words
 
-from engine.text.prose import straighten, word_set, words
+from engine.text.prose import straighten_quotes, word_set, words
 
 MOST = 3  # words that name a theme
-READ = 4_000  # characters of a text: a theme that shows only after two pages is not its theme
+MAX_READ_CHARACTERS = (
+    4_000  # characters of a text: a theme that shows only after two pages is not its theme
+)
 WORDS_KEPT = 65_536  # words whose stems are kept, since most of a text is a few thousand words
 # Words that say when, how much or how, and so name nothing; beside the usual stop words.
 EMPTY = word_set(
@@ -54,19 +56,19 @@ def stop_words() -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class WordForms:
     """The words of a text that name something, by their stems."""
 
     forms: Mapping[str, Counter[str]]  # as they are written, with how often
     before: Mapping[str, frozenset[str]]  # the words that come right before one of them
 
     @classmethod
-    def of(cls, text: str) -> "Reading":
-        """Reads the first `READ` characters of a text."""
+    def of(cls, text: str) -> "WordForms":
+        """Reads the first `MAX_READ_CHARACTERS` characters of a text."""
         forms: dict[str, Counter[str]] = {}
         before: dict[str, set[str]] = {}
         previous = ""
-        for word in words(straighten(text[:READ])):
+        for word in words(straighten_quotes(text[:MAX_READ_CHARACTERS])):
             folded = word.lower()
             stem = stem_of(folded)
             if names_something(folded):
@@ -77,7 +79,7 @@ class Reading:
         return cls(forms, {stem: frozenset(before.get(stem, ())) for stem in forms})
 
 
-def one_theme(readings: Sequence[Reading], *, least: int) -> tuple[list[int], list[str]]:
+def name_theme(readings: Sequence[WordForms], *, least: int) -> tuple[list[int], list[str]]:
     """Which of these texts share one thing, by their places, and the words for it.
 
     Texts that are near each other in meaning are often only alike in kind: short, or cross. Of one
@@ -92,12 +94,12 @@ def one_theme(readings: Sequence[Reading], *, least: int) -> tuple[list[int], li
     return places, shared_terms([readings[place] for place in places], least=least)
 
 
-def is_about(reading: Reading, term: str) -> bool:
+def is_about(reading: WordForms, term: str) -> bool:
     """Whether a text says a word of what a term names, in whatever form."""
-    return not by_stem(term).keys().isdisjoint(reading.forms)
+    return not forms_by_stem(term).keys().isdisjoint(reading.forms)
 
 
-def shared_terms(readings: Sequence[Reading], *, least: int = 2) -> list[str]:
+def shared_terms(readings: Sequence[WordForms], *, least: int = 2) -> list[str]:
     """What most of these texts share, the most common first; none when nothing is shared.
 
     A word counts in whatever form it is used, and is told in its most common form, with the word
@@ -121,16 +123,18 @@ def shared_terms(readings: Sequence[Reading], *, least: int = 2) -> list[str]:
         if spread[stem_of(word.lower())] > spread[stem]:
             before[stem] = ""  # more than a part of this term: it is told by itself
     within = {stem_of(word.lower()) for word in before.values()}
-    terms = [f"{before[it]} {as_written(forms[it])}".strip() for it in chosen if it not in within]
+    terms = [
+        f"{before[it]} {most_common_form(forms[it])}".strip() for it in chosen if it not in within
+    ]
     return terms[:MOST]
 
 
-def by_stem(text: str) -> dict[str, list[str]]:
+def forms_by_stem(text: str) -> dict[str, list[str]]:
     """The words of a text that name something, as they are written, by their stems."""
-    return {stem: list(written.elements()) for stem, written in Reading.of(text).forms.items()}
+    return {stem: list(written.elements()) for stem, written in WordForms.of(text).forms.items()}
 
 
-def word_before(readings: Sequence[Reading], stem: str, enough: int) -> str | None:
+def word_before(readings: Sequence[WordForms], stem: str, enough: int) -> str | None:
     """The word that comes right before this one in enough of these texts."""
     seen = Counter(word for reading in readings for word in reading.before.get(stem, ()))
     usual = [word for word, count in seen.items() if count >= enough and qualifies(word)]
@@ -156,7 +160,7 @@ def is_past(word: str) -> bool:
     return word.endswith("ed") and not stem_of(word).endswith("ed")
 
 
-def as_written(forms: Counter[str]) -> str:
+def most_common_form(forms: Counter[str]) -> str:
     """The most common form; with a capital only if it always has one, as names have."""
     lower = {form for form in forms if form.islower()}
     counts: Counter[str] = Counter()
@@ -165,6 +169,6 @@ def as_written(forms: Counter[str]) -> str:
     return min(counts, key=lambda form: (-counts[form], form))
 
 
-def listed(terms: Sequence[str]) -> str:
+def join_with_and(terms: Sequence[str]) -> str:
     """As in a sentence: one, two and three."""
     return " and ".join(filter(None, [", ".join(terms[:-1]), terms[-1]]))

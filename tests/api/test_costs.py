@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 from api.envelope import Door
-from engine.embedding.embedder import unit
-from engine.embedding.memory_vectors import Facets, shelf
+from engine.embedding.embedder import normalized
+from engine.embedding.memory_vectors import MemoryVectors, search_scope
 from engine.extraction.port import RuleExtractor
 from engine.ids import new_id
-from engine.memory.candidates import draw_candidates, overdue_conversations
-from engine.night.nights import claim_nights, due_to_fade, fade_hour, run_night
+from engine.memory.candidates import draw_candidates, list_overdue_conversations
+from engine.night.nights import claim_due_nights, list_due_to_fade, run_hour, run_night
 from engine.store.graph import Graph
-from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
+from engine.talk.checkpoints import list_overdue_checkpoints, make_checkpoints
 from tests.api.access.test_access import (
     ALLOWED,
     STREAM,
@@ -224,7 +224,7 @@ async def furnish(graph: Graph, world: World) -> None:
     }
     which |= {"tenant_id": world.tenant_id, "now": NOW, "messages": MESSAGES, "steps": STEPS}
     chance = np.random.default_rng(5)
-    vectors = [unit(row) for row in chance.normal(size=(WITH_VECTORS, DIMENSIONS))]
+    vectors = [normalized(row) for row in chance.normal(size=(WITH_VECTORS, DIMENSIONS))]
     alike = {
         "tenant_id": world.tenant_id,
         "persona_id": ids["persona_id"],
@@ -235,8 +235,8 @@ async def furnish(graph: Graph, world: World) -> None:
         "minimized": False,
         "content": "{}",
         "about": "Sam",
-        "shelf": shelf(world.tenant_id, ids["persona_id"]),
-        "facets": Facets(vectors[0]).pack(),
+        "search_scope": search_scope(world.tenant_id, ids["persona_id"]),
+        "packed_vectors": MemoryVectors(vectors[0]).pack(),
         "token_estimate": 14,
         "access_count": 0,
         "uses_today": 0,
@@ -343,13 +343,13 @@ async def run_every_job(graph: Graph, world: World) -> None:
     monday = world.ids["conversation_id"]
     embedder, later = word_embedder(), NOW + timedelta(days=2)
     patient = graph.with_limit(120)
-    await overdue_conversations(patient, now=later, limit=100)
+    await list_overdue_conversations(patient, now=later, limit=100)
     await draw_candidates(patient, embedder, RuleExtractor(), tenant_id, monday, now=NOW)
-    await overdue_checkpoints(patient, now=later, limit=100)
+    await list_overdue_checkpoints(patient, now=later, limit=100)
     await make_checkpoints(patient, tenant_id, monday, now=NOW)
-    await claim_nights(patient, now=NOW, limit=100)
-    await due_to_fade(patient, now=NOW, limit=100)
-    await fade_hour(patient, tenant_id, ada, now=NOW + timedelta(hours=1), started_by="test")
+    await claim_due_nights(patient, now=NOW, limit=100)
+    await list_due_to_fade(patient, now=NOW, limit=100)
+    await run_hour(patient, tenant_id, ada, now=NOW + timedelta(hours=1), started_by="test")
     run = await run_night(patient, tenant_id, ada, now=later, started_by="test")
     assert run.state == "done"
     await asyncio.to_thread(embedder.close)

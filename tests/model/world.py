@@ -17,7 +17,7 @@ import httpx
 from engine.access.models import Role
 from engine.extraction.port import RuleExtractor
 from engine.memory.candidates import draw_candidates
-from engine.night.nights import fade_hour, run_night
+from engine.night.nights import run_hour, run_night
 from engine.store.graph import Graph
 from tests.graph.night.test_rollback import Dying, Killed
 from tests.lives import word_embedder
@@ -499,7 +499,7 @@ class World:
 
     async def run_hour(self, persona_id: str) -> None:
         """The hourly decay stages, as the job runs them."""
-        await fade_hour(
+        await run_hour(
             self.graph,
             self.tenant_id,
             persona_id,

@@ -9,9 +9,9 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import Neo4jError
 
 from engine.embedding.embedder import claim_model, open_embedder
-from engine.service.index_repair import mend_indexes
+from engine.service.index_repair import repair_indexes
 from engine.settings import Settings
-from engine.store.graph import Graph, Store, look_at_store
+from engine.store.graph import Graph, StoreState, inspect_store
 from engine.store.migrations import migrate
 from ops.doctor import put_vector_indexes_aside, store_finding
 from ops.servers import Process, end, start_neo4j
@@ -40,8 +40,8 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
     )
     embedder = open_embedder(settings)
 
-    def seen() -> Store:
-        return look_at_store(place.uri, "neo4j", PASSWORD, "neo4j")
+    def seen() -> StoreState:
+        return inspect_store(place.uri, "neo4j", PASSWORD, "neo4j")
 
     def keep(memory_id: str, category: str) -> None:
         vector = [1.0] + [0.0] * (embedder.dimensions - 1)
@@ -85,7 +85,7 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
         process = started()
         failed = store_finding(seen(), is_local=True)
         graph = Graph.open(settings).with_limit(120)
-        mended = await mend_indexes(graph)
+        mended = await repair_indexes(graph)
         await claim_model(graph, embedder)
         await graph.read("store/setup/await_indexes", seconds=60)
         await graph.close()

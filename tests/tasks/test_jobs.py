@@ -20,7 +20,7 @@ from engine.access.personas import LEASE, add_persona
 from engine.memory import duplicates
 from engine.memory.memories import list_memories
 from engine.night.ledger import list_runs
-from engine.night.nights import claim_nights
+from engine.night.nights import claim_due_nights
 from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.talk.checkpoints import list_checkpoints
@@ -103,7 +103,7 @@ async def test_a_night_whose_job_died_with_its_worker_is_sent_out_again(
 ) -> None:
     """A job that is on its way to a worker when it dies is gone: Redis has given it away."""
     await sleepy(graph, tenant_id, "ada")
-    assert (tenant_id, "ada") in await claim_nights(graph, now=datetime.now(UTC), limit=1000)
+    assert (tenant_id, "ada") in await claim_due_nights(graph, now=datetime.now(UTC), limit=1000)
     with local_worker(settings, folder) as worker:
         os.kill(worker.pid, signal.SIGSTOP)
         broker.send_task("tasks.jobs.consolidate_persona", args=[tenant_id, "ada"])

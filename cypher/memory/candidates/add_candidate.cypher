@@ -2,8 +2,8 @@
 //
 // $tenant_id   string
 // $persona_id  string
-// $candidate   map {id, memory_type, text, content, extracted_at, facets, token_estimate,
-//              shelf}
+// $candidate   map {id, memory_type, text, content, extracted_at, packed_vectors, token_estimate,
+//              search_scope}
 // $index_properties       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
 // $embedding   vector
 // $sources     list of strings, ids of messages

@@ -7,7 +7,7 @@
 // $instance_ids  list of strings or null: of those instances, these only
 // $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
 // $changes       map, any of {text, content, about, category, fact, fact_value, fact_stance, fact_arity,
-//                valence, arousal, state, edited_at, removed_at, facets, token_estimate}
+//                valence, arousal, state, edited_at, removed_at, packed_vectors, token_estimate}
 // $embedding     vector or null: of the new text
 // $drawn_after   zoned datetime: the editing window of anything older is over
 // $event         map {id, action, by, at}

@@ -2,8 +2,8 @@
 //
 // $tenant_id  string
 // $drawn      list of maps {message_id, left_out, candidates: list of maps {id, persona_id,
-//             memory_type, text, content, index_properties, embedding, facets, token_estimate,
-//             known_share, shelf}}
+//             memory_type, text, content, index_properties, embedding, packed_vectors, token_estimate,
+//             known_share, search_scope}}
 // $now        zoned datetime
 //
 // Returns messages, candidates: how many of each were kept now.
@@ -48,10 +48,10 @@ CALL (message, row, copies, flagged) {
       candidate.deprioritized_at = CASE WHEN flagged THEN $now END,
       candidate.minimized = false,
       candidate.embedding = toFloatList(drawn.embedding),
-      candidate.facets = drawn.facets,
+      candidate.packed_vectors = drawn.packed_vectors,
       candidate.token_estimate = drawn.token_estimate,
       candidate.known_share = drawn.known_share,
-      candidate.shelf = drawn.shelf,
+      candidate.search_scope = drawn.search_scope,
       candidate.extracted_at = $now,
       candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
   MERGE (candidate)-[:DRAWN_FROM]->(message)

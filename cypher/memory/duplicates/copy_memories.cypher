@@ -4,7 +4,7 @@
 // $tenant_id   string
 // $persona_id  string
 // $copy_id     string
-// $shelf       string, of the copy
+// $search_scope       string, of the copy
 // $worker      string
 // $seconds     integer
 // $rows        list of maps {id, copy_id}
@@ -36,7 +36,7 @@ MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
         .*,
         id: row.copy_id,
         persona_id: $copy_id,
-        shelf: $shelf,
+        search_scope: $search_scope,
         copied_from: memory.id,
         copied_at: at,
         // What flags have made of it is its own here: later ones on the same messages are not about it.

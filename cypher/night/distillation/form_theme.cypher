@@ -3,7 +3,7 @@
 // $tenant_id   string
 // $persona_id  string
 // $rows        list of maps {id, text, content, about, category, said_at, valid_from, fades_at,
-//              strength, embedding, facets, token_estimate, shelf, episode_ids}
+//              strength, embedding, packed_vectors, token_estimate, search_scope, episode_ids}
 // $as_of       zoned datetime
 //
 // Returns id, text, episode_ids of each that was made.
@@ -36,9 +36,9 @@ CREATE
     said_at: row.said_at,
     valid_from: row.valid_from,
     embedding: toFloatList(row.embedding),
-    facets: row.facets,
+    packed_vectors: row.packed_vectors,
     token_estimate: row.token_estimate,
-    shelf: row.shelf,
+    search_scope: row.search_scope,
     flagged: false,
     minimized: false,
     state: 'active',

@@ -6,7 +6,7 @@
 // $tenant_id   string
 // $persona_id  string
 // $embedding   vector
-// $query       string, in Lucene's syntax, with the persona's shelf in it
+// $query       string, in Lucene's syntax, with the persona's search_scope in it
 // $nearest     integer: how many by meaning
 // $matching    integer: how many by words
 // $scanned     integer: how many of a project, or under tags
@@ -179,7 +179,7 @@ RETURN
     category: [it IN its | it.category],
     conversation_id: [it IN its | it.conversation_id],
     source_id: [it IN its | it.source_id],
-    facets: [it IN its | it.facets],
+    packed_vectors: [it IN its | it.packed_vectors],
     token_estimate: [it IN its | it.token_estimate],
     importance: [it IN its | coalesce(it.importance, 5)],
     pinned: [it IN its | coalesce(it.pinned, false)],

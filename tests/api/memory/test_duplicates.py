@@ -11,10 +11,10 @@ import api.personas
 from engine.access.models import Role
 from engine.ids import id_from
 from engine.memory import duplicates
-from engine.memory.duplicates import copies_left, duplicate_persona
+from engine.memory.duplicates import duplicate_persona, list_unfinished_copies
 from engine.memory.models import LinkType, MemoryState
 from engine.models import MemoryType
-from engine.night.nights import fade_hour, run_night
+from engine.night.nights import run_hour, run_night
 from engine.service.jobs import Jobs
 from tests.api.conftest import NewCaller
 from tests.api.forgetting.test_flags import DAY, HOUR, ago, chat, forget, take_back
@@ -75,7 +75,15 @@ async def kept(life: Life, persona_id: str) -> dict[str, dict[str, Any]]:
 
 
 # What a copy has of its own.
-OWN = {"id", "persona_id", "shelf", "copied_from", "copied_at", "own_modifier", "own_flagged"}
+OWN = {
+    "id",
+    "persona_id",
+    "search_scope",
+    "copied_from",
+    "copied_at",
+    "own_modifier",
+    "own_flagged",
+}
 # What follows from how a memory was used.
 USED = {"access_count", "accessed_at", "uses_on", "uses_today", "stirred_at"}
 REST = {"idle_since", "idle_importance", "fades_at", "prune_at"}
@@ -267,7 +275,7 @@ async def test_a_copy_fades_as_if_all_of_it_had_been_used_on_its_first_day(
     await duplicate(boss)
 
     async def states(after: timedelta) -> list[str]:
-        await fade_hour(
+        await run_hour(
             life.graph,
             life.tenant_id,
             "eve",
@@ -325,7 +333,7 @@ async def test_until_it_is_whole_nobody_sees_it_and_whoever_comes_next_goes_on(
     await forget(chat, said[1])  # in the meantime
     # Whoever held it is dead.
     await life.ask("MATCH (p:Persona {tenant_id: $t, id: 'ada'}) REMOVE p.run_until")
-    left = await copies_left(life.graph, now=ago(timedelta()), limit=1000)
+    left = await list_unfinished_copies(life.graph, now=ago(timedelta()), limit=1000)
     assert (life.tenant_id, "ada", "eve") in left
     for _ in range(2):
         copy = await duplicate_persona(

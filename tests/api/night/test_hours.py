@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.night.nights import claim_nights
+from engine.night.nights import claim_due_nights
 from engine.service.clock import MovableClock
 from tests.lives import BORN, Life
 
@@ -19,7 +19,7 @@ async def put(admin: httpx.AsyncClient, path: str, **figures: Any) -> None:
 
 
 async def is_due(life: Life, at: datetime) -> bool:
-    return (life.tenant_id, "ada") in await claim_nights(life.graph, now=at, limit=1000)
+    return (life.tenant_id, "ada") in await claim_due_nights(life.graph, now=at, limit=1000)
 
 
 @pytest.mark.spec("CONS-11")

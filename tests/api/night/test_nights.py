@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from engine.memory.facts import as_fact, fact_of, fact_properties, timeline
+from engine.memory.facts import as_fact, fact_key, fact_properties, timeline
 from engine.models import MemoryType
 from tests.lives import BORN, FIRST_NIGHT, Life
 
@@ -200,7 +200,7 @@ async def test_until_when_facts_hold_is_the_same_in_the_graph_and_in_values(life
         state, flagged = drawn.choice(["active", "active", "archived"]), drawn.random() < 0.2
         id_, at = f"f{place:03}", BORN + drawn.randrange(40) * DAY
         row = {"id": id_, "said_at": at, "state": state, "flagged": flagged}
-        rows.append({**row, "fact": fact_of(content), **fact_properties(content)})
+        rows.append({**row, "fact": fact_key(content), **fact_properties(content)})
         said[id_] = (content, at)
         if state == "active" and not flagged:
             standing.add(id_)

@@ -11,8 +11,8 @@ import pytest
 from engine import bounds
 from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message
-from engine.recall.uses import count_told
-from engine.service.warmup import HOT, Warmth, warm_up
+from engine.recall.uses import count_recorded_uses
+from engine.service.warmup import HOT, WarmUpState, warm_up
 from engine.settings import Settings
 from engine.store.broker import open_broker
 from tests.api.conftest import NewCaller
@@ -149,7 +149,7 @@ async def test_what_stands_in_a_context_unasked_is_told_and_was_not_used(
     try:
         await ask(admin, "recall", query="green tea", limit=1)  # counted after all the others
         for _ in range(100):
-            await count_told(life.graph, redis, now=datetime.now(UTC) + timedelta(days=1))
+            await count_recorded_uses(life.graph, redis, now=datetime.now(UTC) + timedelta(days=1))
             tea = (await admin.get("/api/memories/tea")).json()
             if tea["access_count"]:
                 break
@@ -203,7 +203,7 @@ async def test_ready_is_said_after_the_hot_statements_were_planned(
 
 async def test_warming_up_plans_every_hot_statement_and_changes_nothing(life: Life) -> None:
     await life.say("The red house burned down.")
-    before, warmth = await life.everything(), Warmth()
+    before, warmth = await life.everything(), WarmUpState()
     assert not warmth.check().ok
 
     await warm_up(life.graph, life.embedder, warmth)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from engine.access.models import Role
-from engine.recall.uses import count_told
+from engine.recall.uses import count_recorded_uses
 from engine.settings import Settings
 from engine.store.broker import open_broker
 from engine.store.graph import Graph
@@ -99,7 +99,7 @@ async def test_a_recall_counts_as_use_once_it_is_answered_and_waking_never(
         context = (await knowing.post("/api/personas/ada/context", json=body)).json()
         await knowing.post("/api/personas/ada/hydrate", json={})
         for _ in range(50):  # told after the answer
-            await count_told(life.graph, redis, now=await now(life.graph))
+            await count_recorded_uses(life.graph, redis, now=await now(life.graph))
             if await used(knowing, "tea") == 4:
                 break
             await asyncio.sleep(0.1)

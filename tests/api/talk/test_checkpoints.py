@@ -9,7 +9,7 @@ import pytest
 
 import cypher
 from engine.access.models import Role
-from engine.talk.checkpoints import make_checkpoints, overdue_checkpoints
+from engine.talk.checkpoints import list_overdue_checkpoints, make_checkpoints
 from tests.api.conftest import NewCaller
 from tests.lives import Life
 from tests.plans import explained, parts
@@ -303,9 +303,9 @@ async def test_what_the_broker_lost_is_found_again(life: Life) -> None:
     await life.say(*KILN, at=ago(HOUR))
     mine = (life.tenant_id, "monday")
 
-    assert mine in await overdue_checkpoints(life.graph, now=datetime.now(UTC), limit=1000)
+    assert mine in await list_overdue_checkpoints(life.graph, now=datetime.now(UTC), limit=1000)
     await cover(life)
-    assert mine not in await overdue_checkpoints(life.graph, now=datetime.now(UTC), limit=1000)
+    assert mine not in await list_overdue_checkpoints(life.graph, now=datetime.now(UTC), limit=1000)
 
 
 async def test_a_conversation_that_is_not_there_has_nothing_to_cover(life: Life) -> None:

@@ -16,7 +16,7 @@ from engine.settings import Settings
 from engine.store.broker import open_broker
 from engine.store.graph import Graph
 from engine.talk.checkpoints import make_checkpoints
-from engine.talk.events import ring
+from engine.talk.events import notify_devices
 from tests.api.conftest import a_token
 from tests.lives import BORN, Life
 from tests.servers import local_api
@@ -295,7 +295,7 @@ async def test_later_effects_reach_the_streams_of_whom_they_concern(
 
     await life.night(now - timedelta(days=3))
     async with open_broker(settings) as redis:
-        await ring(redis, life.tenant_id)
+        await notify_devices(redis, life.tenant_id)
     (passed,) = await hears(mia, "passed_over")
     assert passed["candidate_ids"] == flagged["candidate_ids"]
     await mia.client.post(f"/api/messages/{one}/undo", json={})

@@ -53,13 +53,13 @@ async def test_long_answers_are_recorded_drawn_from_and_slept_on(
     life: Life, admin: httpx.AsyncClient, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
-    whole = themes.Reading.of
+    whole = themes.WordForms.of
 
-    def reading(text: str) -> themes.Reading:
-        read.append(min(len(text), themes.READ))
+    def reading(text: str) -> themes.WordForms:
+        read.append(min(len(text), themes.MAX_READ_CHARACTERS))
         return whole(text)
 
-    monkeypatch.setattr(themes.Reading, "of", reading)
+    monkeypatch.setattr(themes.WordForms, "of", reading)
     said = conversation(days=3, answers=3)
     lived = Lived()
     await World(life.graph, life.embedder, admin, life.tenant_id).live(said, lived)
@@ -70,4 +70,4 @@ async def test_long_answers_are_recorded_drawn_from_and_slept_on(
     assert lived.characters > 9 * (LONGEST - 100)
     assert lived.nights == 4  # three days, and until what was said on the last has had its time
     # Of each text a beginning is read: for its theme, for a label, and for what sums it up.
-    assert sum(read) <= 4 * themes.READ * lived.messages
+    assert sum(read) <= 4 * themes.MAX_READ_CHARACTERS * lived.messages

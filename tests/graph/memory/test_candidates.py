@@ -15,7 +15,7 @@ from engine.memory.candidates import (
     draw_candidates,
     edit_candidate,
     list_candidates,
-    overdue_conversations,
+    list_overdue_conversations,
     propose_candidate,
     read_gate,
     remove_candidate,
@@ -141,11 +141,11 @@ async def test_what_the_broker_lost_is_found_again(
     await say(graph, studio, "I moved to Lisbon.")
     mine = (studio.tenant_id, "monday")
 
-    assert mine not in await overdue_conversations(graph, now=NOW, limit=1000)
+    assert mine not in await list_overdue_conversations(graph, now=NOW, limit=1000)
     later = NOW + timedelta(minutes=1)
-    assert mine in await overdue_conversations(graph, now=later, limit=1000)
+    assert mine in await list_overdue_conversations(graph, now=later, limit=1000)
     await draw(graph, studio, embedder)
-    assert mine not in await overdue_conversations(graph, now=later, limit=1000)
+    assert mine not in await list_overdue_conversations(graph, now=later, limit=1000)
 
 
 async def test_a_candidate_can_be_edited_and_removed_inside_its_window_only(

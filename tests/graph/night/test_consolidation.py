@@ -12,9 +12,9 @@ from engine.policy.policy import (
     Figures,
     Layer,
     importance_after,
+    merge_layers,
     set_persona_policy,
     set_tenant_policy,
-    worked_out,
 )
 from tests.lives import BORN, FIRST_NIGHT, Life
 
@@ -494,7 +494,7 @@ async def test_the_graph_follows_the_chosen_curve_as_the_policy_reckons_it(
     await set_persona_policy(life.graph, life.tenant_id, "ada", layer)
     await life.remember("red house")
 
-    figures: Figures = worked_out(layer).figures
+    figures: Figures = merge_layers(layer).figures
     assert [importance_after(5, periods, figures) for periods in range(4)] == left
     assert await importances(life, 0.5, 30, 60, 90) == left
 

@@ -12,7 +12,7 @@ from engine.memory.memories import add_link
 from engine.memory.models import CandidateState, LinkType
 from engine.night.ledger import Run, get_run, list_changes, list_runs
 from engine.night.nights import HOUR, NIGHT, Stage
-from engine.night.steps import RunInHand
+from engine.night.steps import ActiveRun
 from engine.night.undo import undo_run
 from engine.policy.policy import Layer, set_persona_policy
 from tests.lives import BORN, FIRST_NIGHT, Life
@@ -21,7 +21,7 @@ from tests.plans import profiling
 DAY = timedelta(days=1)
 
 
-async def die(_: RunInHand) -> dict[str, int]:
+async def die(_: ActiveRun) -> dict[str, int]:
     raise ConnectionError
 
 
@@ -227,7 +227,7 @@ async def test_a_policy_changed_during_a_night_is_heard_by_the_next(life: Life) 
     await life.remember("a walk by the river")
     await set_persona_policy(life.graph, life.tenant_id, "ada", Layer({"decay_days": 20.0}))
 
-    async def meanwhile(_: RunInHand) -> dict[str, int]:
+    async def meanwhile(_: ActiveRun) -> dict[str, int]:
         await set_persona_policy(life.graph, life.tenant_id, "ada", Layer({"decay_days": 10.0}))
         return {}
 

@@ -8,8 +8,8 @@ import pytest
 from engine.access.personas import change_persona
 from engine.errors import NightUnderWay, PersonaNotFound
 from engine.night.ledger import Run, get_run, list_runs
-from engine.night.nights import Stage, claim_nights, due_to_fade, run_night
-from engine.night.steps import RunInHand, Step
+from engine.night.nights import Stage, claim_due_nights, list_due_to_fade, run_night
+from engine.night.steps import ActiveRun, Step
 from engine.store.graph import Graph
 from tests.lives import FIRST_NIGHT, Life
 
@@ -25,7 +25,7 @@ class Steps:
         self.stages = (Stage("first", self.step("first")), Stage("second", self.step("second")))
 
     def step(self, name: str):  # type: ignore[no-untyped-def]
-        async def run(run: RunInHand) -> dict[str, int]:
+        async def run(run: ActiveRun) -> dict[str, int]:
             if self.failing and name == "second":
                 raise ConnectionError
             await asyncio.sleep(0.05)
@@ -37,7 +37,7 @@ class Steps:
 
 async def due(graph: Graph, tenant_id: str, now: datetime) -> list[tuple[str, str]]:
     """Of this tenant only: other tests have personas too."""
-    return [it for it in await claim_nights(graph, now=now, limit=1000) if it[0] == tenant_id]
+    return [it for it in await claim_due_nights(graph, now=now, limit=1000) if it[0] == tenant_id]
 
 
 async def test_a_night_runs_its_stages_once_a_day(life: Life) -> None:
@@ -107,13 +107,13 @@ async def test_a_worker_that_fell_silent_is_followed_by_another_and_does_no_more
 ) -> None:
     asleep, woken = asyncio.Event(), asyncio.Event()
 
-    async def fall_silent(run: RunInHand) -> dict[str, int]:
+    async def fall_silent(run: ActiveRun) -> dict[str, int]:
         if not asleep.is_set():
             asleep.set()
             await woken.wait()
         return {}
 
-    async def write_something(run: RunInHand) -> dict[str, int]:
+    async def write_something(run: ActiveRun) -> dict[str, int]:
         async def work(write, place):  # type: ignore[no-untyped-def]
             return Step({"written": 1}, {})
 
@@ -171,7 +171,7 @@ async def test_what_is_due_to_fade_between_two_nights_is_found_and_fades_once_an
     due_at = FIRST_NIGHT + timedelta(days=30)
 
     async def found(now: datetime) -> bool:
-        return (life.tenant_id, "ada") in await due_to_fade(life.graph, now=now, limit=10_000)
+        return (life.tenant_id, "ada") in await list_due_to_fade(life.graph, now=now, limit=10_000)
 
     assert not await found(due_at - timedelta(minutes=1))
     assert await found(due_at + timedelta(minutes=1))

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from engine.policy.policy import salience_after, salience_used, worked_out
+from engine.policy.policy import merge_layers, salience_after, salience_used
 from tests.lives import BORN, FIRST_NIGHT, Life
 
 DAY = timedelta(days=1)
@@ -44,7 +44,7 @@ async def test_after_a_year_of_daily_use_few_stand_at_the_top_and_rankings_still
 
 @pytest.mark.spec("CONS-14")
 def test_not_even_a_hundred_uses_a_day_bring_a_memory_to_the_top() -> None:
-    figures, salience = worked_out().figures, 0.5
+    figures, salience = merge_layers().figures, 0.5
     for _ in range(365):
         salience = salience_after(salience, 1, figures)
         for use in range(100):
@@ -55,7 +55,7 @@ def test_not_even_a_hundred_uses_a_day_bring_a_memory_to_the_top() -> None:
 
 async def test_the_graph_reckons_salience_as_the_policy_does(life: Life) -> None:
     (memory_id,) = await life.remember("red house")
-    figures, expected, last = worked_out().figures, 0.5, FIRST_NIGHT
+    figures, expected, last = merge_layers().figures, 0.5, FIRST_NIGHT
     for hours, earlier in ((1, 0), (2, 1), (50, 0), (51, 1), (1000, 0)):
         now = BORN.replace(hour=3) + 2 * DAY + timedelta(hours=hours)
         expected = salience_after(expected, (now - last) / DAY, figures)

@@ -16,8 +16,8 @@ from engine.memory.memories import NewMemory, archive_memory, remember
 from engine.models import MemoryType
 from engine.policy.policy import Layer, set_persona_policy
 from engine.recall.budget import Piece
-from engine.recall.context import PLACEHOLDER, Context, Wanted, assemble_context
-from engine.recall.hydration import Woken, hydrate
+from engine.recall.context import PLACEHOLDER, Context, ContextRequest, assemble_context
+from engine.recall.hydration import Hydration, hydrate
 from engine.recall.recall import Recall
 from engine.settings import Settings
 from engine.talk.checkpoints import make_checkpoints
@@ -53,12 +53,12 @@ async def context(
         life.embedder,
         life.caller,
         persona_id,
-        Wanted(conversation_id, **wanted),
+        ContextRequest(conversation_id, **wanted),
         now=LATER + DAY,
     )
 
 
-async def waking(life: Life, **options: Any) -> Woken:
+async def waking(life: Life, **options: Any) -> Hydration:
     return await hydrate(
         life.graph, life.embedder, life.tenant_id, "ada", now=LATER + DAY, **options
     )

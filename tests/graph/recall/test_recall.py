@@ -17,7 +17,7 @@ from engine.memory.duplicates import duplicate_persona
 from engine.memory.memories import NewMemory, add_link, change_memory, minimize_memory, remember
 from engine.memory.models import LinkType
 from engine.models import MemoryType
-from engine.recall.recall import Filters, Hit, Recall, Recalled
+from engine.recall.recall import Filters, Hit, Recall, RecallResult
 from engine.settings import Settings
 from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 
@@ -25,7 +25,7 @@ DAY = timedelta(days=1)
 LATER = FIRST_NIGHT + DAY
 
 
-async def recall(life: Life, asked: str, persona_id: str = "ada", **options: Any) -> Recalled:
+async def recall(life: Life, asked: str, persona_id: str = "ada", **options: Any) -> RecallResult:
     recalls = Recall(life.graph, life.embedder, seconds=0)
     options.setdefault("now", LATER)
     return await recalls.recall(life.tenant_id, persona_id, asked, **options)
@@ -60,7 +60,7 @@ async def test_words_and_meaning_find_it_and_the_modifier_turns_it_down(life: Li
     assert boat in after
 
 
-async def blended(life: Life) -> Recalled:
+async def blended(life: Life) -> RecallResult:
     """Without what is lent along links, which are turned down as well."""
     return await recall(life, "tea in the garden", profile="published")
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from engine.memory.memories import Use
 from engine.recall import uses
-from engine.recall.uses import GROUP, STREAM, UseLog, count_told, next_uses
+from engine.recall.uses import GROUP, STREAM, UseLog, count_recorded_uses, next_uses
 from engine.settings import Settings
 from engine.store.broker import open_broker
 from tests.lives import FIRST_NIGHT, Life
@@ -42,9 +42,9 @@ async def test_each_use_counts_accesses_raises_salience_and_strengthens_links(
     log = UseLog(redis)
 
     for number in range(5):
-        await log.tell(use(life, f"u{number}", first, second))
-    await log.tell(use(life, "other", third, "no such memory"))
-    assert await count_told(life.graph, redis, now=LATER) == 6
+        await log.record(use(life, f"u{number}", first, second))
+    await log.record(use(life, "other", third, "no such memory"))
+    assert await count_recorded_uses(life.graph, redis, now=LATER) == 6
 
     counts = {it.memory_id: it.access_count for it in await life.memories(now=LATER)}
     assert counts == {first: 5, second: 5, third: 1}
@@ -58,7 +58,7 @@ async def test_each_use_counts_accesses_raises_salience_and_strengthens_links(
     assert stronger
     assert {(it.from_id, it.to_id) for it in stronger} <= {(first, second), (second, first)}
     assert all(it.coactivations == 5 for it in stronger)
-    assert await count_told(life.graph, redis, now=LATER) == 0
+    assert await count_recorded_uses(life.graph, redis, now=LATER) == 0
 
 
 @pytest.mark.spec("SEARCH-05")
@@ -68,7 +68,7 @@ async def test_what_a_dead_job_has_read_is_counted_by_another_and_once(
     (first,) = await life.remember("red house")
     log = UseLog(redis)
     for number in range(250):
-        await log.tell(use(life, f"u{number}", first))
+        await log.record(use(life, f"u{number}", first))
     await redis.xgroup_create(uses.STREAM, GROUP, id="0")
     died_before = await next_uses(redis)  # read, and then the process was gone
     counted = [await life.memory(first, now=LATER)]
@@ -79,12 +79,12 @@ async def test_what_a_dead_job_has_read_is_counted_by_another_and_once(
 
     monkeypatch.setattr(Redis, "pipeline", die_after_the_commit)
     with pytest.raises(ConnectionError):
-        await count_told(life.graph, redis, now=LATER)
+        await count_recorded_uses(life.graph, redis, now=LATER)
     counted.append(await life.memory(first, now=LATER))
     monkeypatch.undo()
     monkeypatch.setattr(uses, "STREAM", f"{STREAM}:test")
     monkeypatch.setattr(uses, "STALE", timedelta(0))
-    await asyncio.gather(*(count_told(life.graph, redis, now=LATER) for _ in range(3)))
+    await asyncio.gather(*(count_recorded_uses(life.graph, redis, now=LATER) for _ in range(3)))
 
     assert len(died_before) == 100
     assert [it.access_count for it in counted] == [0, 100]
@@ -99,11 +99,11 @@ async def test_while_redis_is_away_uses_wait_and_go_with_the_next(life: Life, re
     away = Redis(host="127.0.0.1", port=1, socket_connect_timeout=0.2)
     log = UseLog(away)
 
-    await log.tell(use(life, "one", first))
-    await log.tell(use(life, "two", first))
+    await log.record(use(life, "one", first))
+    await log.record(use(life, "two", first))
     log._redis = redis
-    await log.tell(use(life, "three", first))
-    await count_told(life.graph, redis, now=LATER)
+    await log.record(use(life, "three", first))
+    await count_recorded_uses(life.graph, redis, now=LATER)
 
     assert (await life.memory(first, now=LATER)).access_count == 3
     await away.aclose()

@@ -211,11 +211,11 @@ async def test_a_rehearsal_has_a_deadline_and_tells_that_neo4j_is_away(
         return await rehearsal.read("store/setup/ping")
 
     with answer_within(1.0), pytest.raises(GraphUnavailable):
-        await graph.rehearse(wait_long)
+        await graph.preview(wait_long)
     with pytest.raises(GraphUnavailable):
-        await nobody.rehearse(ask)
+        await nobody.preview(ask)
     await nobody.close()
-    assert await graph.rehearse(ask) == [{"answer": 1}]
+    assert await graph.preview(ask) == [{"answer": 1}]
 
 
 def elsewhere(settings: Settings, **changes: object) -> Graph:

@@ -16,8 +16,8 @@ from engine.embedding.embedder import (
     Vector,
     known_share,
     knows_ideographs,
+    normalized,
     open_embedder,
-    unit,
 )
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
 from engine.settings import DEFAULT_MODEL, Settings
@@ -211,7 +211,7 @@ async def test_wrong_dimensions_are_noticed_at_the_first_vector() -> None:
 
 
 def test_nothing_has_no_direction() -> None:
-    assert not unit(np.zeros(3)).any()
+    assert not normalized(np.zeros(3)).any()
 
 
 class FakeService(BaseHTTPRequestHandler):

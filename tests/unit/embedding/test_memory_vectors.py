@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.embedding.embedder import Embedder, Encoder, Lexicon, Vector, unit
+from engine.embedding.embedder import Embedder, Encoder, Lexicon, Vector, normalized
 from engine.embedding.memory_vectors import (
-    Faces,
-    Facets,
-    Saying,
+    MemoryVectors,
+    TextInContext,
+    VectorMatrix,
     asked_in,
-    embed_sayings,
-    shelf,
+    embed_in_context,
+    search_scope,
     words_in,
 )
 
@@ -19,12 +19,12 @@ SIZE = 16
 
 
 def vector(seed: int) -> Vector:
-    return unit(np.random.default_rng(seed).normal(size=SIZE))
+    return normalized(np.random.default_rng(seed).normal(size=SIZE))
 
 
 places = st.lists(st.integers(0, 65_534), max_size=20).map(tuple)
-facets = st.builds(
-    Facets,
+packed_vectors = st.builds(
+    MemoryVectors,
     own=st.integers(0, 99).map(vector),
     beside=st.none() | st.integers(0, 99).map(vector),
     parts=st.lists(st.integers(0, 99).map(vector), max_size=4).map(tuple),
@@ -33,9 +33,9 @@ facets = st.builds(
 )
 
 
-@given(st.lists(facets, min_size=1, max_size=8), st.integers(0, 99).map(vector))
-def test_what_was_packed_is_as_near_as_it_was(many: list[Facets], question: Vector) -> None:
-    faces = Faces.unpack([it.pack() for it in many], SIZE)
+@given(st.lists(packed_vectors, min_size=1, max_size=8), st.integers(0, 99).map(vector))
+def test_what_was_packed_is_as_near_as_it_was(many: list[MemoryVectors], question: Vector) -> None:
+    faces = VectorMatrix.unpack([it.pack() for it in many], SIZE)
     alone, beside = faces.nearest(question)
 
     for place, it in enumerate(many):
@@ -77,7 +77,7 @@ async def test_each_sentence_and_what_was_said_before_have_vectors_of_their_own(
     embedder = Embedder(Listener, model="m", dimensions=SIZE, cache=0)
     said = "She is called Luna now. She came to us in May. Yes!"
 
-    embedded = await embed_sayings(embedder, [Saying(said, "What is your cat called?")])
+    embedded = await embed_in_context(embedder, [TextInContext(said, "What is your cat called?")])
 
     assert asked == [
         "cat",
@@ -88,11 +88,11 @@ async def test_each_sentence_and_what_was_said_before_have_vectors_of_their_own(
         "She came to us in May.",
     ]
     assert np.allclose(embedded[0].embedding, vector(len(said)))
-    assert embedded[0].facets[:4] == bytes([2, 1, 0, 1])
+    assert embedded[0].packed_vectors[:4] == bytes([2, 1, 0, 1])
 
 
 def test_no_two_personas_share_a_shelf() -> None:
-    told = {shelf(*it) for it in (("a", "b"), ("ab", ""), ("", "ab"), ("b", "a"))}
+    told = {search_scope(*it) for it in (("a", "b"), ("ab", ""), ("", "ab"), ("b", "a"))}
 
     assert len(told) == 4
     assert all(it.isalnum() for it in told)

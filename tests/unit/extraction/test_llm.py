@@ -11,7 +11,7 @@ import pytest
 
 from engine.errors import Misconfigured
 from engine.extraction.port import Extractor, open_extractor
-from engine.extraction.rule_based import Extraction, Said
+from engine.extraction.rule_based import Extraction, ExtractionInput
 from engine.models import MemoryType
 from engine.settings import Settings
 
@@ -71,7 +71,7 @@ def extractor() -> Iterator[Extractor]:
 
 
 async def draw(extractor: Extractor, content: str, *, is_repeat: bool = False) -> Extraction:
-    said = Said("m1", "Sam", "user", content, datetime(2026, 5, 2, tzinfo=UTC), "Monday")
+    said = ExtractionInput("m1", "Sam", "user", content, datetime(2026, 5, 2, tzinfo=UTC), "Monday")
     return await extractor.draw(said, is_repeat=is_repeat)
 
 

@@ -11,8 +11,8 @@ from engine import bounds
 from engine.extraction.rule_based import (
     Extracted,
     Extraction,
+    ExtractionInput,
     MemoryType,
-    Said,
     extract,
     fingerprint,
 )
@@ -21,8 +21,8 @@ NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 LONG = bounds.MESSAGE  # characters
 
 
-def said(content: str, speaker: str = "Sam") -> Said:
-    return Said("m1", speaker, "user", content, NOW, "kitchen talk")
+def said(content: str, speaker: str = "Sam") -> ExtractionInput:
+    return ExtractionInput("m1", speaker, "user", content, NOW, "kitchen talk")
 
 
 def of_type(extraction: Extraction, memory_type: MemoryType) -> list[Extracted]:
@@ -69,7 +69,7 @@ def test_a_semantic_item_says_who_what_and_whether() -> None:
 
 
 def test_a_persona_is_heard_like_a_user() -> None:
-    message = Said("m1", "Ada", "persona", "I live in Porto.", NOW, "")
+    message = ExtractionInput("m1", "Ada", "persona", "I live in Porto.", NOW, "")
 
     assert extract(message).items[1].text == "Ada lives in Porto."
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.memory.facts import Fact, fact_of, held_when_said, timeline
+from engine.memory.facts import Fact, fact_key, find_held_fact, timeline
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -61,21 +61,21 @@ def test_no_longer_living_somewhere_ends_it_and_says_nothing_of_elsewhere() -> N
 
 def test_opposites_are_filed_together_and_other_respects_apart() -> None:
     def about(attribute: str, subject: str = "Sam") -> str | None:
-        return fact_of({"subject": subject, "attribute": attribute, "value": "tea"})
+        return fact_key({"subject": subject, "attribute": attribute, "value": "tea"})
 
     assert about("likes") == about("dislikes") == about("likes", "SAM")
     assert len({about("likes"), about("habit"), about("likes", "Ada")}) == 3
-    assert fact_of({"subject": "Sam", "attribute": "home"}) is None
-    assert fact_of({"subject": "Sam", "attribute": "home", "value": "?!"}) is None
+    assert fact_key({"subject": "Sam", "attribute": "home"}) is None
+    assert fact_key({"subject": "Sam", "attribute": "home", "value": "?!"}) is None
 
 
 def test_saying_it_again_is_saying_the_same_unless_it_was_denied_in_between() -> None:
     lisbon, porto = fact("a", 0, "Lisbon"), fact("b", 5, "Porto")
 
-    assert held_when_said(fact("x", 2, "lisbon!"), [lisbon, porto]) == lisbon
-    assert held_when_said(fact("x", 9, "Lisbon"), [lisbon, porto]) is None
-    assert held_when_said(fact("x", 9, "Porto"), [lisbon, porto]) == porto
-    assert held_when_said(fact("x", 9, "Porto"), []) is None
+    assert find_held_fact(fact("x", 2, "lisbon!"), [lisbon, porto]) == lisbon
+    assert find_held_fact(fact("x", 9, "Lisbon"), [lisbon, porto]) is None
+    assert find_held_fact(fact("x", 9, "Porto"), [lisbon, porto]) == porto
+    assert find_held_fact(fact("x", 9, "Porto"), []) is None
 
 
 def test_a_plan_is_called_off_in_fewer_words_than_it_was_made_in() -> None:

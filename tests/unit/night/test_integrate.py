@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.night.integrate import decide
-from engine.policy.policy import Layer, worked_out
+from engine.policy.policy import Layer, merge_layers
 
 MORNING = datetime(2026, 5, 8, 7, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ def candidate(candidate_id: str, memory_type: str, said_at: datetime) -> dict[st
 
 def became(memory_type: str, apart: timedelta) -> list[str | None]:
     rows = [candidate("first", memory_type, MORNING), candidate("b", memory_type, MORNING + apart)]
-    return [decision.into for decision in decide(rows, {}, {}, worked_out(Layer()))]
+    return [decision.into for decision in decide(rows, {}, {}, merge_layers(Layer()))]
 
 
 def test_the_same_words_of_feeling_at_another_time_are_another_feeling() -> None:
@@ -44,6 +44,6 @@ def test_a_feeling_that_is_remembered_is_of_its_time_too() -> None:
         for said_at in [MORNING - timedelta(days=2)]
     ]
 
-    (decision,) = decide([row], {}, {}, worked_out(Layer()))
+    (decision,) = decide([row], {}, {}, merge_layers(Layer()))
 
     assert decision.into is None

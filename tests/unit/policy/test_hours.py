@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Invalid
-from engine.policy.hours import TIME_ZONES, checked_time_zone, next_night, night_of
+from engine.policy.hours import TIME_ZONES, check_time_zone, next_night, night_of
 
 MOMENTS = st.datetimes(
     min_value=datetime(1990, 1, 1), max_value=datetime(2090, 1, 1), timezones=st.just(UTC)
@@ -51,6 +51,6 @@ def test_when_the_next_night_has_come_it_is_the_newest(
 
 
 def test_a_time_zone_that_does_not_exist_is_refused() -> None:
-    assert checked_time_zone("Europe/Lisbon") == "Europe/Lisbon"
+    assert check_time_zone("Europe/Lisbon") == "Europe/Lisbon"
     with pytest.raises(Invalid, match="Mars"):
-        checked_time_zone("Mars/Olympus")
+        check_time_zone("Mars/Olympus")

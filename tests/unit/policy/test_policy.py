@@ -9,13 +9,13 @@ from engine.policy.policy import (
     OF_THE_PERSONA,
     Figures,
     Layer,
-    checked,
+    check_layer,
     deployment_layer,
     importance_after,
+    merge_layers,
     salience_after,
     salience_used,
     strengthened,
-    worked_out,
 )
 from engine.settings import Settings
 
@@ -35,19 +35,19 @@ def test_what_is_nearer_to_the_memory_wins() -> None:
     )
     persona = Layer(figures={"decay_days": 30}, types={MemoryType.SEMANTIC: {"decay_days": 20}})
 
-    policy = worked_out(tenant, persona)
+    policy = merge_layers(tenant, persona)
 
     assert policy.of("episodic").decay_days == 30
     assert policy.of("semantic").decay_days == 20
     assert policy.of("episodic").archive_days == 200
     assert policy.of("somatic", "unheard of").decay_days == 30
-    assert worked_out(tenant).of("somatic").decay_days == 50
-    assert worked_out(tenant).of("somatic", "plan").decay_days == 40
+    assert merge_layers(tenant).of("somatic").decay_days == 50
+    assert merge_layers(tenant).of("somatic", "plan").decay_days == 40
     assert policy.as_parameter()["semantic/plan"]["decay_days"] == 20
 
 
 def test_the_defaults_are_the_published_numbers() -> None:
-    default = worked_out().figures
+    default = merge_layers().figures
 
     assert (default.merge_threshold, default.link_strength) == (0.92, 0.5)
     assert (default.strengthen_rate, default.strengthen_below) == (0.05, 0.95)
@@ -64,7 +64,7 @@ def test_a_figure_out_of_its_range_is_refused(wrong: dict[str, object]) -> None:
         Layer(categories={"plan": wrong}),
     ):
         with pytest.raises(Invalid):
-            checked(layer)
+            check_layer(layer)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_an_operator_sets_figures_for_everybody_and_a_tenant_or_persona_for_itse
     settings = Settings(_env_file=None, minimize_factor=0.5, forget_fallback_threshold=0.7)
     tenant, persona = Layer({"minimize_factor": 0.3}), Layer({"consolidate_at": "04:30"})
 
-    chosen = worked_out(deployment_layer(settings), tenant, persona).figures
+    chosen = merge_layers(deployment_layer(settings), tenant, persona).figures
 
     assert chosen.forget_fallback_threshold == 0.7
     assert chosen.minimize_factor == 0.3
@@ -140,10 +140,10 @@ def test_what_holds_for_a_whole_persona_is_not_set_for_a_type(name: str) -> None
     value = getattr(Figures(), name)
 
     with pytest.raises(Invalid, match="whole persona"):
-        checked(Layer(types={MemoryType.EPISODIC: {name: value}}))
+        check_layer(Layer(types={MemoryType.EPISODIC: {name: value}}))
 
 
 @pytest.mark.parametrize("time", ["3:00", "24:00", "03:00\n", "night"])
 def test_the_hour_of_the_night_is_a_time_of_day(time: str) -> None:
     with pytest.raises(Invalid):
-        checked(Layer({"consolidate_at": time}))
+        check_layer(Layer({"consolidate_at": time}))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Invalid
-from engine.recall.budget import Piece, Pile, fill, left_out, room_beside
+from engine.recall.budget import LayerPieces, Piece, fill, left_out, room_beside
 from engine.recall.context import PLACEHOLDER, working_memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -15,12 +15,12 @@ def unit(tokens: int, layer: str = "cold") -> tuple[Piece, ...]:
     return (Piece(layer, f"{tokens} tokens", tokens),)
 
 
-def sizes(pile: Pile) -> list[int]:
+def sizes(pile: LayerPieces) -> list[int]:
     return [piece.tokens for kept in pile.kept for piece in kept]
 
 
 def test_what_is_too_long_is_passed_over_and_told() -> None:
-    pile = Pile([unit(5), unit(50), unit(4)])
+    pile = LayerPieces([unit(5), unit(50), unit(4)])
 
     assert pile.fill(10) == 9
     assert sizes(pile) == [5, 4]
@@ -29,14 +29,14 @@ def test_what_is_too_long_is_passed_over_and_told() -> None:
 
 
 def test_turns_are_taken_in_a_row_so_that_no_talk_has_a_hole() -> None:
-    pile = Pile([unit(5), unit(50), unit(4)], in_a_row=True)
+    pile = LayerPieces([unit(5), unit(50), unit(4)], in_a_row=True)
 
     assert pile.fill(10) == 5
     assert sizes(pile) == [5]
 
 
 def test_what_one_layer_leaves_goes_to_the_others() -> None:
-    topic, working = Pile([unit(1)]), Pile([unit(30)] * 3, in_a_row=True)
+    topic, working = LayerPieces([unit(1)]), LayerPieces([unit(30)] * 3, in_a_row=True)
 
     fill(110, unit(10), {"topic": (0.5, topic), "working": (0.5, working)})
 
@@ -59,7 +59,7 @@ def test_no_budget_is_ever_exceeded_and_nothing_gets_lost(
     budget: int, layers: list[list[int]], in_a_row: bool
 ) -> None:
     piles = {
-        str(place): (1 / len(layers), Pile([unit(it) for it in layer], in_a_row))
+        str(place): (1 / len(layers), LayerPieces([unit(it) for it in layer], in_a_row))
         for place, layer in enumerate(layers)
     }
 

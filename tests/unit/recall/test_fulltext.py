@@ -43,7 +43,7 @@ def test_a_run_without_spaces_is_looked_up_in_pairs_from_everywhere() -> None:
 
 def test_what_stands_between_marks_is_looked_up_and_marks_are_not() -> None:
     assert set(telling_terms(["t-shirt", "o'neil", "a", "7"], {})) == {"shirt", "neil", "7"}
-    assert full_text_query("x1x", ["?!"], {}) == "+shelf:x1x^0 +text:(nothing)"
+    assert full_text_query("x1x", ["?!"], {}) == "+search_scope:x1x^0 +text:(nothing)"
 
 
 @given(st.lists(st.text(max_size=4000), max_size=30))

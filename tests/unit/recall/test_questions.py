@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.recall.questions import Span, named, spans, told_in, understand
+from engine.recall.questions import Span, named, parse_question, spans, time_fit
 
 NOW = datetime(2026, 11, 16, 15, 30, tzinfo=UTC)  # a Monday
 PEOPLE = ("Sam", "Maria Lopez", "Will", "Ada")
@@ -29,23 +29,27 @@ def day(month: int, day_: int, year: int = 2026) -> datetime:
     ],
 )
 def test_names_are_kept_apart_from_what_is_asked(asked: str, about: str, people: set[str]) -> None:
-    question = understand(asked, people=PEOPLE, now=NOW)
+    question = parse_question(asked, people=PEOPLE, now=NOW)
 
     assert question.text == about
     assert question.people == people
 
 
 def test_a_name_alone_is_a_question_too() -> None:
-    question = understand("Sam?", people=PEOPLE, now=NOW)
+    question = parse_question("Sam?", people=PEOPLE, now=NOW)
 
     assert question.text == "Sam?"
     assert question.people == {"Sam"}
 
 
 def test_i_is_who_asks_and_you_is_who_is_asked() -> None:
-    mine = understand("What did I say about my sister?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
-    yours = understand("What is your favourite tea?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
-    named = understand("What did I tell Will?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
+    mine = parse_question(
+        "What did I say about my sister?", people=PEOPLE, now=NOW, i="Sam", you="Ada"
+    )
+    yours = parse_question(
+        "What is your favourite tea?", people=PEOPLE, now=NOW, i="Sam", you="Ada"
+    )
+    named = parse_question("What did I tell Will?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
 
     assert mine.people == {"Sam"}
     assert yours.people == {"Ada"}
@@ -53,10 +57,10 @@ def test_i_is_who_asks_and_you_is_who_is_asked() -> None:
 
 
 def test_the_words_are_those_that_say_what_it_is_about() -> None:
-    question = understand("What kind of tea does Sam's sister drink?", people=PEOPLE, now=NOW)
+    question = parse_question("What kind of tea does Sam's sister drink?", people=PEOPLE, now=NOW)
 
     assert question.words == ("tea", "sister", "drink")
-    assert understand("What is it?", people=PEOPLE, now=NOW).words == ("what", "is", "it")
+    assert parse_question("What is it?", people=PEOPLE, now=NOW).words == ("what", "is", "it")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +96,7 @@ def test_what_is_no_time_is_none(asked: str) -> None:
 def test_things_are_told_when_they_happen_or_some_days_later() -> None:
     span = Span(day(5, 2), day(5, 3))
 
-    fits = [told_in(span, day(*it)) for it in ((5, 1), (5, 2), (5, 3), (5, 9), (5, 20), (8, 1))]
+    fits = [time_fit(span, day(*it)) for it in ((5, 1), (5, 2), (5, 3), (5, 9), (5, 20), (8, 1))]
 
     assert fits == [0.0, 1.0, 0.7, 0.7, 0.3, 0.0]
 

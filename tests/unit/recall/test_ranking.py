@@ -4,23 +4,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.embedding.embedder import Lexicon, unit
-from engine.embedding.memory_vectors import Facets
-from engine.recall.questions import understand
-from engine.recall.ranking import EPOCH, PROFILES, Find, Weighed, moment, weigh
+from engine.embedding.embedder import Lexicon, normalized
+from engine.embedding.memory_vectors import MemoryVectors
+from engine.recall.questions import parse_question
+from engine.recall.ranking import EPOCH, PROFILES, RankedHit, ScoredHits, moment, score_hits
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 SIZE = 4
 # Words 0 and 1 mean nearly the same, 2 something else.
 LEXICON = Lexicon.of(
     ["dog", "puppy", "boat"],
-    np.array([unit([1, 0, 0, 0]), unit([1, 0.3, 0, 0]), unit([0, 0, 1, 0])]),
+    np.array([normalized([1, 0, 0, 0]), normalized([1, 0.3, 0, 0]), normalized([0, 0, 1, 0])]),
 )
 
 
 def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
-    facets = Facets(
-        unit(given.pop("vector", [1, 0, 0, 0])),
+    packed_vectors = MemoryVectors(
+        normalized(given.pop("vector", [1, 0, 0, 0])),
         words=tuple(LEXICON.places[it] for it in given.pop("words", ())),
         heard=tuple(LEXICON.places[it] for it in given.pop("heard", ())),
     )
@@ -29,7 +29,7 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
         "id": id_,
         "memory_type": "episodic",
         "text": text,
-        "facets": facets.pack(),
+        "packed_vectors": packed_vectors.pack(),
         "about": None,
         "said_at": round((said - EPOCH) / timedelta(microseconds=1)),
         "source_id": None,
@@ -47,10 +47,12 @@ def columns(*rows: dict[str, Any]) -> dict[str, list[Any]]:
     return {name: [it[name] for it in rows] for name in row("any")}
 
 
-def weighed(asked: str, *rows: dict[str, Any]) -> dict[str, Find]:
-    question = understand(asked, people=("Sam", "Kim"), now=NOW)
-    found = weigh(columns(*rows), question, unit([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW)
-    return {it["id"]: Find(found, place, found.totals[place]) for place, it in enumerate(rows)}
+def weighed(asked: str, *rows: dict[str, Any]) -> dict[str, RankedHit]:
+    question = parse_question(asked, people=("Sam", "Kim"), now=NOW)
+    found = score_hits(
+        columns(*rows), question, normalized([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW
+    )
+    return {it["id"]: RankedHit(found, place, found.totals[place]) for place, it in enumerate(rows)}
 
 
 def test_a_near_word_counts_less_than_the_word_and_another_counts_nothing() -> None:
@@ -114,8 +116,8 @@ def test_full_text_is_held_against_the_best_match() -> None:
     assert (found["best"].signals["full_text"], found["half"].signals["full_text"]) == (1.0, 0.5)
 
 
-def scored(*rows: tuple[dict[str, Any], float]) -> Weighed:
-    return Weighed(columns(*(it for it, _ in rows)), {}, np.array([score for _, score in rows]))
+def scored(*rows: tuple[dict[str, Any], float]) -> ScoredHits:
+    return ScoredHits(columns(*(it for it, _ in rows)), {}, np.array([score for _, score in rows]))
 
 
 def minute(id_: str, number: int = 0, **given: Any) -> dict[str, Any]:
@@ -142,14 +144,14 @@ def test_a_turn_is_a_message_and_not_a_time() -> None:
 
 
 def test_what_the_model_has_no_words_for_is_near_by_its_spelling() -> None:
-    question = understand("ชาเขียว", people=(), now=NOW)
+    question = parse_question("ชาเขียว", people=(), now=NOW)
     rows = columns(
         row("tea", "ฉันชอบดื่มชาเขียวทุกเช้า", similarity=0.9),
         row("rain", "พรุ่งนี้ฝนจะตก", similarity=1.0),
     )
 
-    found = weigh(
-        rows, question, unit([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW, by_spelling=True
+    found = score_hits(
+        rows, question, normalized([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW, by_spelling=True
     )
 
     tea, rain = found.ranked()

@@ -2,7 +2,14 @@
 
 import pytest
 
-from engine.text.themes import READ, Reading, is_about, listed, one_theme, shared_terms
+from engine.text.themes import (
+    MAX_READ_CHARACTERS,
+    WordForms,
+    is_about,
+    join_with_and,
+    name_theme,
+    shared_terms,
+)
 
 SHIFTS = [
     "I'm so tired after the night shift.",
@@ -11,8 +18,8 @@ SHIFTS = [
 ]
 
 
-def read(texts: list[str]) -> list[Reading]:
-    return [Reading.of(text) for text in texts]
+def read(texts: list[str]) -> list[WordForms]:
+    return [WordForms.of(text) for text in texts]
 
 
 def test_texts_that_are_only_alike_in_kind_are_no_theme() -> None:
@@ -22,13 +29,13 @@ def test_texts_that_are_only_alike_in_kind_are_no_theme() -> None:
         "Chapter one, page one, sore fingers.",
     ]
 
-    assert one_theme(read(near_in_meaning), least=3) == ([], [])
+    assert name_theme(read(near_in_meaning), least=3) == ([], [])
 
 
 def test_a_theme_takes_in_only_what_speaks_of_it() -> None:
     texts = [SHIFTS[0], "Right, bed.", *SHIFTS[1:], "The phone just rang."]
 
-    assert one_theme(read(texts), least=3) == ([0, 2, 3], ["night shift"])
+    assert name_theme(read(texts), least=3) == ([0, 2, 3], ["night shift"])
 
 
 @pytest.mark.parametrize(
@@ -59,15 +66,18 @@ def test_what_somebody_did_names_nothing() -> None:
 
 
 def test_a_text_is_about_a_term_when_it_says_a_word_of_it() -> None:
-    assert is_about(Reading.of("The knee is the size of a melon."), "knee operation")
-    assert is_about(Reading.of("No more shifts!"), "night shift")
-    assert not is_about(Reading.of("A quiet night."), "night shift")  # when, not what
+    assert is_about(WordForms.of("The knee is the size of a melon."), "knee operation")
+    assert is_about(WordForms.of("No more shifts!"), "night shift")
+    assert not is_about(WordForms.of("A quiet night."), "night shift")  # when, not what
 
 
 def test_of_a_long_text_only_the_beginning_is_read() -> None:
-    begins = "The kiln is cold. " + "filler " * READ
+    begins = "The kiln is cold. " + "filler " * MAX_READ_CHARACTERS
 
-    assert Reading.of(begins + "The glaze is blue.").forms.keys() == Reading.of(begins).forms.keys()
+    assert (
+        WordForms.of(begins + "The glaze is blue.").forms.keys()
+        == WordForms.of(begins).forms.keys()
+    )
 
 
 def test_texts_that_share_only_empty_words_have_no_theme() -> None:
@@ -77,6 +87,6 @@ def test_texts_that_share_only_empty_words_have_no_theme() -> None:
 
 
 def test_terms_are_told_as_in_a_sentence() -> None:
-    assert listed(["pottery"]) == "pottery"
-    assert listed(["pottery", "glaze"]) == "pottery and glaze"
-    assert listed(["pottery", "glaze", "kiln"]) == "pottery, glaze and kiln"
+    assert join_with_and(["pottery"]) == "pottery"
+    assert join_with_and(["pottery", "glaze"]) == "pottery and glaze"
+    assert join_with_and(["pottery", "glaze", "kiln"]) == "pottery, glaze and kiln"
