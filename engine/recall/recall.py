@@ -231,7 +231,7 @@ class Search:
         most = MOST_PAGED if filters.narrow else FOUND
         nearest, matching = (SPELLED, SPELLED) if self.by_spelling else (NEAREST, MATCHING)
         (answer,) = await self.graph.read(
-            "recall/search/find",
+            "recall/search/find_items",
             **self.whose,
             flagged=flagged,
             states=["active", "suppressed"] if flagged else filters.states,

@@ -25,7 +25,7 @@ HOT = (
     "access/personas/get_persona",
     "policy/read_layers",
     "recall/search/read_card",
-    "recall/search/find",
+    "recall/search/find_items",
     "recall/context/read_scene",
     "recall/context/list_turns",
     "recall/hydration/list_pinned",

@@ -13,6 +13,7 @@ WHERE
   memory.state IS NOT NULL AND
   memory.id IS NOT NULL AND // an index is used only when all it covers is asked for
   EXISTS {
+    // fragment: link_types
     (memory)-[:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
   }
 RETURN memory.id AS id

@@ -20,6 +20,7 @@ WHERE
   ($memory_type IS NULL OR item.memory_type = $memory_type) AND
   ($instance_id IS NULL OR
     EXISTS { (item)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-({id: $instance_id}) }) AND
+  // fragment: visible_item
   ($user_id IS NULL OR
     (EXISTS { (item)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -30,10 +31,12 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       }))
+  // end: visible_item
 RETURN
   item {
     .state,
     .flagged,
+    // fragment: flag_counts
     acts:
       COUNT {
         MATCH (item)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
@@ -53,4 +56,5 @@ RETURN
             })
         RETURN DISTINCT flag.act
       }
+    // end: flag_counts
   } AS item

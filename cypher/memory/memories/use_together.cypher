@@ -32,6 +32,7 @@ CALL (use) {
     memory.tenant_id = use.tenant_id AND
     memory.id IN use.memory_ids AND
     memory.persona_id = use.persona_id AND
+    // fragment: visible_item (item → memory, $user_id → use.user_id, $instance_ids → use.instance_ids, $tenant_id → use.tenant_id)
     (use.user_id IS NULL OR
       (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
         NOT EXISTS {
@@ -42,6 +43,7 @@ CALL (use) {
               (:User {tenant_id: use.tenant_id, id: use.user_id})-[:MEMBER_OF]->(instance)
             }
         }))
+    // end: visible_item
   WITH memory
   ORDER BY memory.id
   RETURN collect(memory) AS memories, collect(memory.id) AS found
@@ -68,10 +70,15 @@ CALL (use, memories, counted) {
   UNWIND memories AS memory
   WITH
     memory,
+    // fragment: figures_of_memory ($figures → use.figures)
     coalesce(
       use.figures[memory.memory_type + '/' + memory.category],
       use.figures[memory.memory_type]
-    ) AS figures,
+    ) AS figures
+    // end: figures_of_memory
+  // fragment: current_salience ($now → use.at)
+  WITH
+    *,
     CASE WHEN memory.salience_at < use.at
       THEN (use.at.epochMillis - memory.salience_at.epochMillis) / 86400000.0
       ELSE 0.0
@@ -83,16 +90,17 @@ CALL (use, memories, counted) {
       THEN figures.salience_mean +
         (memory.salience - figures.salience_mean) * exp(-figures.salience_pull * days)
       ELSE memory.salience
-    END AS rested
+    END AS pulled
   WITH
     *,
     CASE figures.decay_curve
-      WHEN 'linear' THEN rested - figures.salience_fade * days
-      WHEN 'exponential' THEN rested * exp(-2 * figures.salience_fade * days)
-      WHEN 'power' THEN rested / (1 + 2 * figures.salience_fade * days)
-      ELSE rested
-    END AS falling
-  WITH *, CASE WHEN falling < 0 THEN 0.0 ELSE falling END AS faded
+      WHEN 'linear' THEN pulled - figures.salience_fade * days
+      WHEN 'exponential' THEN pulled * exp(-2 * figures.salience_fade * days)
+      WHEN 'power' THEN pulled / (1 + 2 * figures.salience_fade * days)
+      ELSE pulled
+    END AS unbounded
+  WITH *, CASE WHEN unbounded < 0 THEN 0.0 ELSE unbounded END AS faded
+  // end: current_salience
   SET
     memory.salience =
       faded + (1 - faded) * figures.salience_gain * figures.salience_repeat ^ uses,
@@ -109,6 +117,7 @@ CALL (use, memories, counted) {
   // What goes out from each, once: to hold each against every other would cost the square of them.
   MATCH
     (source)
+      // fragment: link_types
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
     (target:Memory)
   WHERE target IN memories

@@ -25,10 +25,12 @@ CALL () {
   WITH
     memory,
     before,
+    // fragment: figures_of_memory
     coalesce(
       $figures[memory.memory_type + '/' + memory.category],
       $figures[memory.memory_type]
     ) AS figures
+    // end: figures_of_memory
   WITH
     memory,
     before,
@@ -37,6 +39,7 @@ CALL () {
   CALL (memory, below, unused) {
     OPTIONAL MATCH
       (memory)
+        // fragment: link_types
         -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
       (other:Memory)
     WHERE link.strength < below

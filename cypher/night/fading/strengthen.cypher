@@ -39,10 +39,12 @@ CALL (run, memories) {
     at,
     memory,
     as_of,
+    // fragment: figures_of_memory
     coalesce(
       $figures[memory.memory_type + '/' + memory.category],
       $figures[memory.memory_type]
     ) AS figures
+    // end: figures_of_memory
   WITH *, as_of - duration({hours: figures.strengthen_hours}) AS first
   WITH
     at,
@@ -54,6 +56,7 @@ CALL (run, memories) {
   // Links of these types go to memories only; asking each for its label would read it once more.
   MATCH
     (memory)
+      // fragment: link_types
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
     (other)
   WHERE link.coactivated_at > since

@@ -12,6 +12,7 @@
 // Returns candidate; near, maps {id, similarity, about, fact, said_at, text}, the nearest first. `text` is
 // null, unless the encoder knows too little of one of the two: then only the same text is the same.
 CYPHER 25
+// fragment: eligible_candidates
 MATCH (candidate:Candidate)
   USING INDEX SEEK candidate:Candidate(tenant_id, persona_id, state, said_at, id)
 WHERE
@@ -30,6 +31,7 @@ ORDER BY
   candidate.state,
   candidate.said_at,
   candidate.id
+// end: eligible_candidates
 LIMIT $limit
 CALL (candidate) {
   MATCH (memory:Memory)

@@ -8,6 +8,7 @@
 //
 // Returns id; nothing when there is none.
 CYPHER 25
+// fragment: eligible_candidates
 MATCH (candidate:Candidate)
   USING INDEX SEEK candidate:Candidate(tenant_id, persona_id, state, said_at, id)
 WHERE
@@ -26,6 +27,7 @@ ORDER BY
   candidate.state,
   candidate.said_at,
   candidate.id
+// end: eligible_candidates
 LIMIT 1
 SET
   candidate.set_aside_at = $as_of,

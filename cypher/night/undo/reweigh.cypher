@@ -9,9 +9,9 @@ WITH
   memory,
   reduce(
     weight = coalesce(memory.own_modifier, 1.0),
+    // fragment: flag_factors
     factor IN
       COLLECT {
-        // What each act left in its time, whatever the policy is now.
         MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
         WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
         WITH
@@ -35,6 +35,7 @@ WITH
         ORDER BY act
       } |
     weight * factor
+    // end: flag_factors
   ) AS weight
 SET
   memory.weight_modifier = weight,
@@ -43,5 +44,6 @@ SET
     coalesce(memory.own_flagged, false) OR
     EXISTS { (memory)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: memory.persona_id}) }
 WITH memory
+// fragment: link_types
 MATCH (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
 SET link.weight_modifier = memory.weight_modifier

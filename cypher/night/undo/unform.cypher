@@ -11,6 +11,7 @@ MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
   -[remembers:REMEMBERS]->(memory:Memory {tenant_id: $tenant_id, id: id})
 CALL (memory) {
   OPTIONAL MATCH
+    // fragment: link_types
     (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(:Memory)
   DELETE link
   RETURN count(link) AS links

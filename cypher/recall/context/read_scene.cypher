@@ -19,12 +19,13 @@
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 WHERE
-  $user_id IS NULL OR
-  EXISTS {
-    MATCH
-      (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
-    WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
-  }
+  // fragment: visible_conversation
+  ($user_id IS NULL OR
+    EXISTS {
+      MATCH (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
+      WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
+    })
+  // end: visible_conversation
 OPTIONAL MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.id IN conversation.persona_ids AND persona.copying IS NULL
 RETURN
@@ -49,17 +50,18 @@ RETURN
     LIMIT $turns
     RETURN
       message {
+        // fragment: turn_properties
         .id,
         .arrival,
         .role,
         .speaker,
         .user_id,
         .said_at,
-        .arrival,
         .reply_to,
         source_id: coalesce(message.copied_from, message.id),
         flagged: coalesce(message.flagged, false),
         content: CASE WHEN NOT coalesce(message.flagged, false) THEN message.content END
+        // end: turn_properties
       }
   } AS turns,
   COLLECT {

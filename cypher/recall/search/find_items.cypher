@@ -1,199 +1,203 @@
-// What a persona may mean by a question: what is nearest to it in meaning, what matches it in words,
-// and where the links of the most promising of these lead: one step along any of them, two along what
-// came before and after. Memories and today's candidates alike; what is left out is left out inside
-// the index.
+// Find what a persona may need for a question: the items nearest to it in meaning, those that match it in
+// words, and those that the links of the most promising ones lead to, one step along any link and two along
+// PRECEDES. Items are memories and today's candidates. Filters are applied inside the vector index.
 //
 // $tenant_id   string
 // $persona_id  string
-// $embedding   vector
+// $embedding   vector, of the question
 // $query       string, in Lucene's syntax, with the persona's search_scope in it
-// $nearest     integer: how many by meaning
+// $nearest     integer: how many items by meaning
 // $matching    integer: how many by words
-// $scanned     integer: how many of a project, or under tags
-// $by_meaning  float: how much nearness in meaning counts for being looked at closely
-// $people      list of strings: whom it is about, if that is certain
-// $limit       integer: how many of the most promising are told
-// $sources     integer: how many of these have their links followed
-// $linked      integer: of one memory's links that are no sequence, the strongest
+// $scanned     integer: how many of a project, or with tags
+// $by_meaning  float: weight of the similarity in the first rough score
+// $people      list of strings: whom the question is about, if that is certain
+// $limit       integer: how many items, by the rough score
+// $sources     integer: of how many of these the links are followed
+// $linked      integer: how many of one item's links are followed, the strongest, PRECEDES not counted
 // $states      list of strings
 // $types       list of strings
 // $flagged     boolean
 // $from_at     zoned datetime
 // $to_at       zoned datetime, itself included
-// $as_of       zoned datetime: facts that were over by then are out
+// $as_of       zoned datetime: facts that ended by then are left out
 // $categories  list of strings or null
 // $tags        list of strings or null: all of them
 // $project     string or null
 //
-// Returns found: a list of each property that a ranking needs, in the same order, the most promising
-// first; times in microseconds, similarity its cosine, matched its score in full text, both 0 when it was
-// not found so; and links: lists of the id a link starts from, the id it leads to, which may have been
-// left out, its type, its strength, and that of a second one on the way or null, weight_modifier counted
-// in. Lists, since a row or a map of each would cost more than the search.
+// Returns found: for each property that the ranking needs a list over all items, the highest rough score
+// first; times in microseconds; similarity is the cosine, matched the full-text score, 0 when the item was
+// not found that way. links: lists of source_id, id (of an item that may have been filtered out), type,
+// strength, and further: the strength of a second link on the way, or null; both times weight_modifier.
+// Lists, since a row or a map for each item would cost more than the search.
 CYPHER 25
 CALL () {
-  MATCH (it:Candidate|Memory)
-    SEARCH it IN (
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
       VECTOR INDEX meaning
       FOR $embedding
       WHERE
-        it.tenant_id = $tenant_id AND
-        it.persona_id = $persona_id AND
-        it.flagged = $flagged AND
-        it.state IN $states AND
-        it.memory_type IN $types AND
-        it.said_at >= $from_at AND
-        it.said_at <= $to_at
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = $flagged AND
+        item.state IN $states AND
+        item.memory_type IN $types AND
+        item.said_at >= $from_at AND
+        item.said_at <= $to_at
       LIMIT $nearest
     ) SCORE AS score
-  RETURN it, 2 * score - 1 AS similarity, null AS matched
+  RETURN item, 2 * score - 1 AS similarity, null AS matched
   UNION ALL
-  CALL db.index.fulltext.queryNodes('words', $query, {limit: $matching}) YIELD node AS it, score
-  RETURN it, null AS similarity, score AS matched
+  CALL db.index.fulltext.queryNodes('words', $query, {limit: $matching}) YIELD node AS item, score
+  RETURN item, null AS similarity, score AS matched
   UNION ALL
-  // What a category, a project or tags select is looked at however far it is from the question.
+  // What a category, a project or tags select is read however far it is from the question.
   UNWIND CASE WHEN $categories IS NULL THEN [] ELSE [1] END AS once
-  MATCH (it:Candidate|Memory)
-    SEARCH it IN (
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
       VECTOR INDEX meaning
       FOR $embedding
       WHERE
-        it.tenant_id = $tenant_id AND
-        it.persona_id = $persona_id AND
-        it.flagged = $flagged AND
-        it.state IN $states AND
-        it.memory_type IN $types AND
-        it.said_at >= $from_at AND
-        it.said_at <= $to_at AND
-        it.category IN $categories
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = $flagged AND
+        item.state IN $states AND
+        item.memory_type IN $types AND
+        item.said_at >= $from_at AND
+        item.said_at <= $to_at AND
+        item.category IN $categories
       LIMIT $nearest
     ) SCORE AS score
-  RETURN it, 2 * score - 1 AS similarity, null AS matched
+  RETURN item, 2 * score - 1 AS similarity, null AS matched
   UNION ALL
   WITH toFloatList($embedding) AS embedding
-  MATCH (it:Memory {tenant_id: $tenant_id, persona_id: $persona_id, project: $project})
-  WHERE it.flagged = $flagged AND it.state IN $states
-  WITH it, embedding
+  MATCH (item:Memory {tenant_id: $tenant_id, persona_id: $persona_id, project: $project})
+  WHERE item.flagged = $flagged AND item.state IN $states
+  WITH item, embedding
   LIMIT $scanned
   RETURN
-    it,
-    2 * vector.similarity.cosine(it.embedding, embedding) - 1 AS similarity,
+    item,
+    2 * vector.similarity.cosine(item.embedding, embedding) - 1 AS similarity,
     null AS matched
   UNION ALL
   WITH
     toFloatList($embedding) AS embedding,
     CASE WHEN $tags IS NOT NULL AND $project IS NULL THEN true END AS tagged
-  MATCH (it:Memory {tenant_id: $tenant_id, persona_id: $persona_id, tagged: tagged})
+  MATCH (item:Memory {tenant_id: $tenant_id, persona_id: $persona_id, tagged: tagged})
   WHERE
-    it.flagged = $flagged AND
-    it.state IN $states AND
-    all(tag IN $tags WHERE tag IN it.tags)
-  WITH it, embedding
+    item.flagged = $flagged AND
+    item.state IN $states AND
+    all(tag IN $tags WHERE tag IN item.tags)
+  WITH item, embedding
   LIMIT $scanned
   RETURN
-    it,
-    2 * vector.similarity.cosine(it.embedding, embedding) - 1 AS similarity,
+    item,
+    2 * vector.similarity.cosine(item.embedding, embedding) - 1 AS similarity,
     null AS matched
 }
-WITH it, max(similarity) AS similarity, max(matched) AS matched
+WITH item, max(similarity) AS similarity, max(matched) AS matched
 WHERE
-  it.tenant_id = $tenant_id AND
-  it.persona_id = $persona_id AND
-  it.flagged = $flagged AND
-  it.state IN $states AND
-  it.memory_type IN $types AND
-  it.said_at >= $from_at AND
-  it.said_at <= $to_at AND
-  (it.valid_to IS NULL OR it.valid_to > $as_of) AND
-  ($categories IS NULL OR it.category IN $categories) AND
-  ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(it.tags, []))) AND
-  ($project IS NULL OR it.project = $project)
+  // fragment: recallable_item
+  item.tenant_id = $tenant_id AND
+  item.persona_id = $persona_id AND
+  item.flagged = $flagged AND
+  item.state IN $states AND
+  item.memory_type IN $types AND
+  item.said_at >= $from_at AND
+  item.said_at <= $to_at AND
+  (item.valid_to IS NULL OR item.valid_to > $as_of) AND
+  ($categories IS NULL OR item.category IN $categories) AND
+  ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(item.tags, []))) AND
+  ($project IS NULL OR item.project = $project)
+  // end: recallable_item
 WITH
-  collect({it: it, similarity: similarity, matched: matched}) AS all,
-  min(similarity) AS least,
-  max(matched) AS best
-UNWIND all AS one
+  collect({item: item, similarity: similarity, matched: matched}) AS hits,
+  min(similarity) AS least_similarity,
+  max(matched) AS best_match
+UNWIND hits AS hit
 WITH
-  one.it AS it,
-  one.similarity AS similarity,
-  one.matched AS matched,
-  $by_meaning * coalesce(one.similarity, least, 0.0) +
-    0.4 * coalesce(one.matched / best, 0.0) +
-    CASE WHEN one.it.about IN $people THEN 0.3 ELSE 0.0 END AS promise
-ORDER BY promise DESC, it.id
+  hit.item AS item,
+  hit.similarity AS similarity,
+  hit.matched AS matched,
+  $by_meaning * coalesce(hit.similarity, least_similarity, 0.0) +
+    0.4 * coalesce(hit.matched / best_match, 0.0) +
+    CASE WHEN hit.item.about IN $people THEN 0.3 ELSE 0.0 END AS rough_score
+ORDER BY rough_score DESC, item.id
 LIMIT $limit
-WITH collect({it: it, similarity: similarity, matched: matched}) AS found
-WITH found, [one IN found | one.it] AS known
+WITH collect({item: item, similarity: similarity, matched: matched}) AS hits
+WITH hits, [hit IN hits | hit.item] AS known
 CALL (known) {
   UNWIND known[..$sources] AS source
   CALL (source) {
-    MATCH (source)-[link:PRECEDES]-(it:Memory)
-    RETURN it, 'PRECEDES' AS type, link.strength * link.weight_modifier AS strength, null AS further
+    MATCH (source)-[link:PRECEDES]-(item:Memory)
+    RETURN item, 'PRECEDES' AS type, link.strength * link.weight_modifier AS strength, null AS further
     UNION ALL
-    MATCH (source)-[link:PRECEDES]-(:Memory)-[second:PRECEDES]-(it:Memory)
-    WHERE it <> source
+    MATCH (source)-[link:PRECEDES]-(:Memory)-[second:PRECEDES]-(item:Memory)
+    WHERE item <> source
     RETURN
-      it,
+      item,
       'PRECEDES' AS type,
       link.strength * link.weight_modifier AS strength,
       second.strength * second.weight_modifier AS further
     UNION ALL
     MATCH
-      (source)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|CAUSALLY_LINKED]-(it:Memory)
-    WITH it, type(link) AS type, link.strength * link.weight_modifier AS strength
-    ORDER BY strength DESC, it.id
+      // fragment: link_types_without_order
+      (source)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|CAUSALLY_LINKED]-(item:Memory)
+    WITH item, type(link) AS type, link.strength * link.weight_modifier AS strength
+    ORDER BY strength DESC, item.id
     LIMIT $linked
-    RETURN it, type, strength, null AS further
+    RETURN item, type, strength, null AS further
   }
   RETURN
-    collect({source: source, it: it, type: type, strength: strength, further: further}) AS links,
-    collect(DISTINCT it) AS reached
+    collect({source: source, item: item, type: type, strength: strength, further: further}) AS links,
+    collect(DISTINCT item) AS reached
 }
 CALL (known, reached) {
-  UNWIND reached AS it
-  WITH known, it
+  UNWIND reached AS item
+  WITH known, item
   WHERE
-    NOT it IN known AND
-    it.tenant_id = $tenant_id AND
-    it.persona_id = $persona_id AND
-    it.flagged = $flagged AND
-    it.state IN $states AND
-    it.memory_type IN $types AND
-    it.said_at >= $from_at AND
-    it.said_at <= $to_at AND
-    (it.valid_to IS NULL OR it.valid_to > $as_of) AND
-    ($categories IS NULL OR it.category IN $categories) AND
-    ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(it.tags, []))) AND
-    ($project IS NULL OR it.project = $project)
-  RETURN collect({it: it}) AS new
+    NOT item IN known AND
+    // fragment: recallable_item
+    item.tenant_id = $tenant_id AND
+    item.persona_id = $persona_id AND
+    item.flagged = $flagged AND
+    item.state IN $states AND
+    item.memory_type IN $types AND
+    item.said_at >= $from_at AND
+    item.said_at <= $to_at AND
+    (item.valid_to IS NULL OR item.valid_to > $as_of) AND
+    ($categories IS NULL OR item.category IN $categories) AND
+    ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(item.tags, []))) AND
+    ($project IS NULL OR item.project = $project)
+    // end: recallable_item
+  RETURN collect({item: item}) AS new
 }
-WITH links, found + new AS told, known + [one IN new | one.it] AS its
+WITH links, hits + new AS all_hits, known + [hit IN new | hit.item] AS items
 RETURN
   {
-    id: [it IN its | it.id],
-    memory_type: [it IN its | it.memory_type],
-    state: [it IN its | it.state],
-    flagged: [it IN its | it.flagged],
-    text: [it IN its | it.text],
-    about: [it IN its | it.about],
-    category: [it IN its | it.category],
-    conversation_id: [it IN its | it.conversation_id],
-    source_id: [it IN its | it.source_id],
-    packed_vectors: [it IN its | it.packed_vectors],
-    token_estimate: [it IN its | it.token_estimate],
-    importance: [it IN its | coalesce(it.importance, 5)],
-    pinned: [it IN its | coalesce(it.pinned, false)],
-    access_count: [it IN its | coalesce(it.access_count, 0)],
-    weight_modifier: [it IN its | coalesce(it.weight_modifier, 1.0)],
-    said_at: [it IN its | it.said_at.epochSeconds * 1000000 + it.said_at.microsecond],
-    valid_from: [it IN its | it.valid_from.epochSeconds * 1000000 + it.valid_from.microsecond],
-    valid_to: [it IN its | it.valid_to.epochSeconds * 1000000 + it.valid_to.microsecond],
-    similarity: [one IN told | coalesce(one.similarity, 0.0)],
-    matched: [one IN told | coalesce(one.matched, 0.0)]
+    id: [item IN items | item.id],
+    memory_type: [item IN items | item.memory_type],
+    state: [item IN items | item.state],
+    flagged: [item IN items | item.flagged],
+    text: [item IN items | item.text],
+    about: [item IN items | item.about],
+    category: [item IN items | item.category],
+    conversation_id: [item IN items | item.conversation_id],
+    source_id: [item IN items | item.source_id],
+    packed_vectors: [item IN items | item.packed_vectors],
+    token_estimate: [item IN items | item.token_estimate],
+    importance: [item IN items | coalesce(item.importance, 5)],
+    pinned: [item IN items | coalesce(item.pinned, false)],
+    access_count: [item IN items | coalesce(item.access_count, 0)],
+    weight_modifier: [item IN items | coalesce(item.weight_modifier, 1.0)],
+    said_at: [item IN items | item.said_at.epochSeconds * 1000000 + item.said_at.microsecond],
+    valid_from: [item IN items | item.valid_from.epochSeconds * 1000000 + item.valid_from.microsecond],
+    valid_to: [item IN items | item.valid_to.epochSeconds * 1000000 + item.valid_to.microsecond],
+    similarity: [hit IN all_hits | coalesce(hit.similarity, 0.0)],
+    matched: [hit IN all_hits | coalesce(hit.matched, 0.0)]
   } AS found,
   {
     source_id: [link IN links | link.source.id],
-    id: [link IN links | link.it.id],
+    id: [link IN links | link.item.id],
     type: [link IN links | link.type],
     strength: [link IN links | link.strength],
     further: [link IN links | link.further]

@@ -12,6 +12,7 @@ MATCH (persona:Persona {tenant_id: $tenant_id, id: persona_id})
 RETURN
   checkpoint.id AS checkpoint_id,
   message {
+    // fragment: covered_message_properties
     .id,
     .content,
     .said_at,
@@ -24,12 +25,13 @@ RETURN
       END,
     meaning:
       COLLECT {
-        // What others merged into is drawn from their messages too; of a message is its own, if any.
+        // A memory that others were merged into is drawn from their messages too: the message's own comes first.
         MATCH (item:Candidate|Memory {memory_type: 'episodic'})-[:DRAWN_FROM]->(message)
         WHERE item.embedding IS NOT NULL
         RETURN item {.embedding, .known_share}
         ORDER BY item.said_at <> message.said_at, item.id
         LIMIT 1
       }[0]
+    // end: covered_message_properties
   } AS message
 ORDER BY message.said_at, message.arrival

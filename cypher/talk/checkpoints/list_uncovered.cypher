@@ -17,6 +17,7 @@ LIMIT $limit
 MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
 RETURN
   message {
+    // fragment: covered_message_properties
     .id,
     .content,
     .said_at,
@@ -29,12 +30,13 @@ RETURN
       END,
     meaning:
       COLLECT {
-        // What others merged into is drawn from their messages too; of a message is its own, if any.
+        // A memory that others were merged into is drawn from their messages too: the message's own comes first.
         MATCH (item:Candidate|Memory {memory_type: 'episodic'})-[:DRAWN_FROM]->(message)
         WHERE item.embedding IS NOT NULL
         RETURN item {.embedding, .known_share}
         ORDER BY item.said_at <> message.said_at, item.id
         LIMIT 1
       }[0]
+    // end: covered_message_properties
   } AS message
 ORDER BY message.said_at, message.arrival

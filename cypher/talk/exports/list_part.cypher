@@ -28,6 +28,7 @@ LIMIT $limit
 OPTIONAL MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})
 RETURN
   message {
+    // fragment: message_properties
     .id,
     .conversation_id,
     .persona_id,
@@ -42,6 +43,7 @@ RETURN
         MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
         RETURN flag {.*}
       }[0]
+    // end: message_properties
   } AS message,
   message.arrival AS arrival,
   CASE message.role
