@@ -187,7 +187,7 @@ class Recall:
         if known is None:
             changes = self._changes
             found = await self._graph.read(
-                "recall/search/read_card", tenant_id=tenant_id, persona_id=persona_id
+                "recall/search/read_profile", tenant_id=tenant_id, persona_id=persona_id
             )
             if not found:
                 raise PersonaNotFound(persona_id)

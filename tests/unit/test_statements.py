@@ -105,18 +105,18 @@ async def test_a_copy_is_looked_up_by_what_it_was_copied_from(graph: Graph) -> N
 @pytest.mark.parametrize(
     ("name", "indexes"),
     [
-        ("memory/items/newest_of_tenant", ["tenant_id, said_at, id"] * 2),
-        ("memory/items/oldest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        ("memory/items/list_newest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        ("memory/items/list_oldest_of_tenant", ["tenant_id, said_at, id"] * 2),
         (
-            "memory/items/newest_of_personas",
+            "memory/items/list_newest_of_personas",
             ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
         ),
         (
-            "memory/items/oldest_of_personas",
+            "memory/items/list_oldest_of_personas",
             ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
         ),
-        ("memory/items/by_importance", ["tenant_id, persona_id, state, importance, id"] * 2),
-        ("memory/items/by_salience", ["tenant_id, persona_id, state, salience, id"] * 2),
+        ("memory/items/list_by_importance", ["tenant_id, persona_id, state, importance, id"] * 2),
+        ("memory/items/list_by_salience", ["tenant_id, persona_id, state, salience, id"] * 2),
         ("memory/history/list_audit", ["tenant_id, written_at, id"]),
     ],
 )
