@@ -261,7 +261,7 @@ async def memories(life: Life, now: datetime) -> list[Memory]:
 
 async def heard(life: Life, since: datetime, until: datetime) -> list[Heard]:
     rows = await life.graph.read(
-        "memory/candidates/list_drawn",
+        "memory/candidates/list_drawn_messages",
         tenant_id=life.tenant_id,
         conversation_id=life.conversation_id,
         since=since,

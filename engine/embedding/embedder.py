@@ -460,12 +460,12 @@ async def claim_model(graph: Graph, embedder: Embedder, *, analyzer: str = "engl
             f"{embedder.model} ({embedder.dimensions} numbers)",
         )
     with suppress(Conflict):  # another process makes it at the same moment
-        await graph.write("embedding/make_index", dimensions=embedder.dimensions)
+        await graph.write("embedding/create_vector_index", dimensions=embedder.dimensions)
     made = await graph.read("embedding/read_text_index")
     if made and made[0]["analyzer"] != analyzer:
         await graph.write("embedding/drop_text_index")
     with suppress(Conflict):
-        await graph.write("embedding/make_text_index", analyzer=analyzer)
+        await graph.write("embedding/create_text_index", analyzer=analyzer)
 
 
 def has_reliable_vector(item: Row) -> bool:

@@ -81,7 +81,7 @@ async def draw_candidates(
         embedded = iter(await embed_in_context(embedder, sayings))
         await meet_people(graph, tenant_id, waiting)
         (kept,) = await graph.write(
-            "memory/candidates/keep_drawn",
+            "memory/candidates/add_drawn_candidates",
             tenant_id=tenant_id,
             drawn=[
                 {
@@ -132,7 +132,7 @@ async def exact_repeats(graph: Graph, tenant_id: str, waiting: Sequence[Row]) ->
         return set(again)
     between: dict[str, list[tuple[str, Fact]]] = {}
     for found in await graph.read(
-        "memory/candidates/list_said_between", tenant_id=tenant_id, rows=rows
+        "memory/candidates/list_facts_between", tenant_id=tenant_id, rows=rows
     ):
         between.setdefault(found["message_id"], []).extend(
             as_named_facts(decode_content(found["content"]), found["said_at"])
@@ -179,7 +179,7 @@ async def meet_people(graph: Graph, tenant_id: str, messages: Sequence[Row]) -> 
     if met:
         rows = [{"persona_id": it, "names": list(dict.fromkeys(met[it]))} for it in sorted(met)]
         await graph.write(
-            "access/personas/meet_people", tenant_id=tenant_id, met=rows, most=PEOPLE_KEPT
+            "access/personas/add_people", tenant_id=tenant_id, met=rows, most=PEOPLE_KEPT
         )
 
 
@@ -414,7 +414,7 @@ async def read_gate(graph: Graph, tenant_id: str, persona_id: str) -> Gate:
     """What the gate let through and left out of the newest 20,000 messages."""
     await get_persona(graph, tenant_id, persona_id)
     (row,) = await graph.read(
-        "memory/candidates/count_gate",
+        "memory/candidates/count_gate_results",
         tenant_id=tenant_id,
         persona_id=persona_id,
         conversations=GATE_CONVERSATIONS,

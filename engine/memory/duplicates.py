@@ -93,7 +93,7 @@ async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:
     figures = (await read_policy(graph, **whose)).as_parameter()
     left = [
         {"id": it["id"], "copy_id": id_from(held["copy_id"], it["id"])}
-        for it in await graph.read("memory/duplicates/list_uncopied", **which)
+        for it in await graph.read("memory/duplicates/list_uncopied_memories", **which)
     ]
     each: dict[str, Any] = {**held, "seconds": LEASE, "size": AT_ONCE}
     mine: dict[str, Any] = {
@@ -102,7 +102,9 @@ async def copy_parts(graph: Graph, held: dict[str, str]) -> AsyncIterator[bool]:
     }
     async for done in graph.write_batches("memory/duplicates/copy_memories", left, **mine, **each):
         yield bool(done)
-    linked = [it["id"] for it in await graph.read("memory/duplicates/list_linked", **whose)]
+    linked = [
+        it["id"] for it in await graph.read("memory/duplicates/list_linked_memories", **whose)
+    ]
     async for done in graph.write_batches("memory/duplicates/copy_links", linked, **each):
         yield bool(done)
 
@@ -111,5 +113,5 @@ async def list_unfinished_copies(
     graph: Graph, *, now: datetime, limit: int
 ) -> list[tuple[str, str, str]]:
     """Tenant, persona and copy wherever nobody goes on with one that was begun."""
-    rows = await graph.read("memory/duplicates/list_copying", limit=limit)
+    rows = await graph.read("memory/duplicates/list_open_copies", limit=limit)
     return [(row["tenant_id"], row["persona_id"], row["copy_id"]) for row in rows]

@@ -177,7 +177,7 @@ async def count_items(
             more = True
             break
         rows = await graph.read(
-            "memory/items/read_standings",
+            "memory/items/read_item_states",
             ids=[place.id for place in places],
             **asked(caller, which, viewer),
         )
@@ -248,12 +248,12 @@ async def walk(
 
 
 STATEMENTS = {
-    (ItemOrder.NEWEST, True): "memory/items/newest_of_tenant",
-    (ItemOrder.OLDEST, True): "memory/items/oldest_of_tenant",
-    (ItemOrder.NEWEST, False): "memory/items/newest_of_personas",
-    (ItemOrder.OLDEST, False): "memory/items/oldest_of_personas",
-    (ItemOrder.IMPORTANCE, False): "memory/items/by_importance",
-    (ItemOrder.SALIENCE, False): "memory/items/by_salience",
+    (ItemOrder.NEWEST, True): "memory/items/list_newest_of_tenant",
+    (ItemOrder.OLDEST, True): "memory/items/list_oldest_of_tenant",
+    (ItemOrder.NEWEST, False): "memory/items/list_newest_of_personas",
+    (ItemOrder.OLDEST, False): "memory/items/list_oldest_of_personas",
+    (ItemOrder.IMPORTANCE, False): "memory/items/list_by_importance",
+    (ItemOrder.SALIENCE, False): "memory/items/list_by_salience",
 }
 
 
@@ -279,7 +279,7 @@ async def places_saying(
     if query is None:
         return []
     rows = await graph.read(
-        "memory/items/find_words", tenant_id=caller.tenant_id, query=query, limit=MOST_SAYING
+        "memory/items/search_words", tenant_id=caller.tenant_id, query=query, limit=MOST_SAYING
     )
     key_of: dict[ItemOrder, Callable[[Row], Any]] = {
         ItemOrder.NEWEST: lambda row: row["said_at"],

@@ -373,7 +373,7 @@ async def count_uses(
         for it in uses
         if (it.tenant_id, it.persona_id) in figures
     ]
-    return await graph.write("memory/memories/use_together", uses=rows)
+    return await graph.write("memory/memories/count_uses", uses=rows)
 
 
 def as_memory(stored: Row, policy: Policy, now: datetime) -> Memory:

@@ -7,9 +7,9 @@ from engine.night.steps import ActiveRun
 
 
 async def capture(run: ActiveRun) -> dict[str, Any]:
-    memories = await run.graph.read("night/snapshot/count", **run.whose)
-    (feeling,) = await run.graph.read("night/snapshot/count_felt", **run.whose)
-    waiting = await run.graph.read("night/snapshot/count_waiting", **run.whose)
+    memories = await run.graph.read("night/snapshot/count_memories", **run.whose)
+    (feeling,) = await run.graph.read("night/snapshot/sum_feelings", **run.whose)
+    waiting = await run.graph.read("night/snapshot/count_candidates", **run.whose)
     return snapshot(memories, feeling, waiting)
 
 

@@ -13,7 +13,7 @@ async def checkpoints(run: ActiveRun) -> dict[str, int]:
     covered = 0
     while True:
         rows = await run.graph.read(
-            "talk/checkpoints/list_uncovered_of_persona",
+            "talk/checkpoints/list_uncovered_conversations",
             **run.whose,
             before=run.as_of,
             without=sorted(done),

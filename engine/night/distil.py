@@ -58,7 +58,7 @@ async def distil(run: ActiveRun) -> dict[str, int]:
 async def distil_some(run: ActiveRun, write: Write, readings: Readings, limit: int) -> Step | None:
     figures = run.policy.types["episodic"]
     rows = await write(
-        "night/distillation/list_new",
+        "night/distillation/list_new_episodes",
         **run.whose,
         limit=limit,
         near=max(NEAR, 2 * figures.distil_episodes),
@@ -75,7 +75,7 @@ async def distil_some(run: ActiveRun, write: Write, readings: Readings, limit: i
         "night/distillation/join_theme", tenant_id=run.tenant_id, rows=plan.joins, as_of=run.as_of
     )
     await write(
-        "night/linking/settle",
+        "night/linking/set_next_stage",
         tenant_id=run.tenant_id,
         ids=[row["episode"]["id"] for row in rows],
         awaits={},

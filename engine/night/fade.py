@@ -19,7 +19,7 @@ async def reckon(run: ActiveRun) -> dict[str, int]:
 
     async def put_some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "night/fading/reckon",
+            "night/fading/make_all_due",
             **run.whose,
             run_id=run.id,
             place=place,
@@ -31,7 +31,7 @@ async def reckon(run: ActiveRun) -> dict[str, int]:
         if row["memories"]:
             reached.append(row["last"])
             return Step({"reckoned": row["memories"]})
-        await write("night/fading/reckoned", **run.whose, version=run.policy_version)
+        await write("night/fading/record_policy_version", **run.whose, version=run.policy_version)
         return None
 
     while await run.step("reckon", put_some):
@@ -42,7 +42,7 @@ async def reckon(run: ActiveRun) -> dict[str, int]:
 async def strengthen(run: ActiveRun) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "night/fading/strengthen",
+            "night/fading/strengthen_links",
             **in_step(run, place),
             since=run.slept_at or EARLIEST,
             limit=AT_ONCE,
@@ -60,7 +60,7 @@ async def prune(run: ActiveRun) -> dict[str, int]:
 
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "night/fading/prune",
+            "night/fading/prune_links",
             **in_step(run, place),
             as_of=run.as_of,
             limit=PRUNED_AT_ONCE,
@@ -78,7 +78,7 @@ async def prune(run: ActiveRun) -> dict[str, int]:
 async def decay(run: ActiveRun) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "night/fading/decay",
+            "night/fading/decay_importance",
             **in_step(run, place),
             as_of=run.as_of,
             limit=FADING_AT_ONCE,
@@ -94,7 +94,10 @@ async def decay(run: ActiveRun) -> dict[str, int]:
 async def archive(run: ActiveRun) -> dict[str, int]:
     async def some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "night/fading/archive", **in_step(run, place), as_of=run.as_of, limit=FADING_AT_ONCE
+            "night/fading/archive_memories",
+            **in_step(run, place),
+            as_of=run.as_of,
+            limit=FADING_AT_ONCE,
         )
         archived = row["archived"]
         # What an archived fact has closed holds again.

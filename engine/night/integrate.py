@@ -42,7 +42,7 @@ async def integrate(run: ActiveRun) -> dict[str, int]:
     )
     while await run.step("integrate", lambda write, _: pass_over_some(run, write)):
         pass
-    left = await run.graph.read("night/integration/count_left", **run.whose)
+    left = await run.graph.read("night/integration/count_remaining", **run.whose)
     return {row["reason"]: row["candidates"] for row in left}
 
 
@@ -52,7 +52,7 @@ async def integrate_some(
     """`formed` tells what became a memory, once the step is over; a step may be tried twice."""
     formed.clear()
     rows = await write(
-        "night/integration/list_eligible",
+        "night/integration/list_eligible_candidates",
         **run.whose,
         drawn_before=run.drawn_before,
         limit=limit,
@@ -100,7 +100,7 @@ async def integrate_some(
 
 async def pass_over_some(run: ActiveRun, write: Write) -> Step | None:
     rows = await write(
-        "night/integration/pass_over",
+        "night/integration/pass_over_candidates",
         **run.whose,
         drawn_before=run.drawn_before,
         as_of=run.as_of,
@@ -109,7 +109,7 @@ async def pass_over_some(run: ActiveRun, write: Write) -> Step | None:
     if not rows:
         return None
     await write(
-        "talk/events/add_effects",
+        "talk/events/add_effect_events",
         tenant_id=run.whose["tenant_id"],
         ids=[row["id"] for row in rows],
         event={"id": new_id(), "action": "passed_over", "by": "engine", "at": run.as_of},

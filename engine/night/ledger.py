@@ -124,7 +124,7 @@ async def fold_ledger(
 ) -> int:
     """Fold the steps of runs that are kept no longer to counts. Returns of how many runs."""
     rows = await graph.read(
-        "night/runs/list_foldable",
+        "night/runs/list_foldable_runs",
         tenant_id=tenant_id,
         persona_id=persona_id,
         before=now - timedelta(days=policy.figures.ledger_days),

@@ -34,7 +34,7 @@ async def link(run: ActiveRun) -> dict[str, int]:
 
 async def link_some(run: ActiveRun, write: Write, limit: int) -> Step | None:
     most = max(figures.relate_limit for figures in run.policy.every())
-    rows = await write("night/linking/list_new", **run.whose, limit=limit, near=most + 1)
+    rows = await write("night/linking/list_new_memories", **run.whose, limit=limit, near=most + 1)
     if not rows:
         return None
     facts = sorted({row["memory"]["fact"] for row in rows if row["memory"]["fact"]})
@@ -53,7 +53,7 @@ async def link_some(run: ActiveRun, write: Write, limit: int) -> Step | None:
     )
     ids = [row["memory"]["id"] for row in rows]
     closed = await write("memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=ids)
-    await write("night/linking/settle", tenant_id=run.tenant_id, ids=ids, awaits=NEXT)
+    await write("night/linking/set_next_stage", tenant_id=run.tenant_id, ids=ids, awaits=NEXT)
     return Step(
         {"linked": len(made), "facts_closed": len(closed), "memories": len(rows)},
         {"linked": made, "facts_closed": closed},

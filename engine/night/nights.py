@@ -189,7 +189,7 @@ async def execute_stages(
             }
             run.over.append({"stage": stage.name, "told": json.dumps(told)})
         await run.graph.write(
-            "memory/memories/sweep_uses", **run.whose, before=run.as_of - USES_KEPT
+            "memory/memories/delete_old_uses", **run.whose, before=run.as_of - USES_KEPT
         )
         finished = await run.graph.write(
             "night/runs/finish_run",
@@ -204,7 +204,7 @@ async def execute_stages(
     except BaseException as error:
         with contextlib.suppress(EngineError):  # what went wrong first is what is told
             await run.graph.write(
-                "night/runs/leave_run",
+                "night/runs/release_run",
                 **run.whose,
                 worker=run.worker,
                 over=run.over,

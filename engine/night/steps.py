@@ -92,7 +92,7 @@ class ActiveRun:
 
         async def inside(write: Write) -> bool:
             held = await write(
-                "night/runs/hold_run",
+                "night/runs/renew_run",
                 **self.whose,
                 run_id=self.id,
                 worker=self.worker,
@@ -105,7 +105,7 @@ class ActiveRun:
             if done is None:
                 return False
             await write(
-                "night/runs/keep_step",
+                "night/runs/record_step",
                 tenant_id=self.tenant_id,
                 run_id=self.id,
                 place=held[0]["place"],
@@ -197,9 +197,9 @@ async def set_aside(run: ActiveRun, stage: str, *, why: str) -> bool:
 
 AWAITS = {"link": "links", "distil": "theme"}  # what the memories that a stage takes wait for
 SET_ASIDE = {
-    "integrate": "night/integration/set_aside",
-    "link": "night/linking/set_aside",
-    "distil": "night/linking/set_aside",
+    "integrate": "night/integration/set_aside_candidate",
+    "link": "night/linking/set_aside_memory",
+    "distil": "night/linking/set_aside_memory",
 }
 
 

@@ -55,11 +55,11 @@ def step_back(
 ) -> Callable[[Write], Coroutine[Any, Any, list[str] | None]]:
     async def work(write: Write) -> list[str] | None:
         """Take back the last step that is left; None when there is none."""
-        held = await write("night/runs/hold_run", **where, worker=worker, seconds=LEASE, over=[])
+        held = await write("night/runs/renew_run", **where, worker=worker, seconds=LEASE, over=[])
         if not held:
             raise NightUnderWay(where["persona_id"])
         place = {"tenant_id": where["tenant_id"], "run_id": where["run_id"]}
-        steps = await write("night/undo/next_step", **place)
+        steps = await write("night/undo/find_next_step", **place)
         if not steps:
             return None
         (step,) = steps
@@ -69,7 +69,7 @@ def step_back(
             kept += await KEPT_BY_THEMSELVES[step["kind"]](write, where, place)
         for kind, changes in reversed(decode_changes(step["changes"] or "{}").items()):
             kept += await UNDO[kind](write, {**where, "as_of": now}, changes)
-        await write("night/undo/close_step", **place, as_of=now, kept=kept)
+        await write("night/undo/record_undone_step", **place, as_of=now, kept=kept)
         return kept
 
     return work
@@ -77,7 +77,7 @@ def step_back(
 
 async def unform(write: Write, where: Where, formed: list[Row]) -> list[str]:
     ids = [row["id"] for row in formed]
-    rows = await write("night/undo/unform", **whose(where), ids=ids)
+    rows = await write("night/undo/undo_form", **whose(where), ids=ids)
     await settle_facts(write, where, ids)
     return [
         f"{row['links']} links of {row['id']} made since are gone" for row in rows if row["links"]
@@ -89,16 +89,16 @@ async def unmerge(write: Write, where: Where, merged: list[Row]) -> list[str]:
         {**row, "candidate_ids": [candidate["id"] for candidate in row["candidates"]]}
         for row in merged
     ]
-    rows = await write("night/undo/unmerge", tenant_id=where["tenant_id"], rows=given)
+    rows = await write("night/undo/undo_merge", tenant_id=where["tenant_id"], rows=given)
     await reweigh(write, where, rows)
     return [f"salience of {row['memory_id']}" for row in rows if row["kept"]]
 
 
 async def unpass(write: Write, where: Where, passed: list[Row]) -> list[str]:
     ids = [row["id"] for row in passed]
-    await write("night/undo/unpass", tenant_id=where["tenant_id"], ids=ids)
+    await write("night/undo/undo_pass_over", tenant_id=where["tenant_id"], ids=ids)
     await write(
-        "talk/events/add_effects",
+        "talk/events/add_effect_events",
         tenant_id=where["tenant_id"],
         ids=ids,
         event={"id": new_id(), "action": "waiting_again", "by": "engine", "at": where["as_of"]},
@@ -108,7 +108,7 @@ async def unpass(write: Write, where: Where, passed: list[Row]) -> list[str]:
 
 
 async def unlink(write: Write, where: Where, linked: list[Row]) -> list[str]:
-    await write("night/undo/unlink", tenant_id=where["tenant_id"], rows=linked)
+    await write("night/undo/undo_link", tenant_id=where["tenant_id"], rows=linked)
     return []
 
 
@@ -124,13 +124,13 @@ async def settle_facts(write: Write, where: Where, ids: list[str]) -> None:
 
 async def undistil(write: Write, where: Where, distilled: list[Row]) -> list[str]:
     ids = [row["id"] for row in distilled]
-    await write("night/undo/undistil", tenant_id=where["tenant_id"], ids=ids)
+    await write("night/undo/undo_distil", tenant_id=where["tenant_id"], ids=ids)
     return []
 
 
 async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
     await reweigh(
-        write, where, await write("night/undo/unjoin", tenant_id=where["tenant_id"], rows=joined)
+        write, where, await write("night/undo/undo_join", tenant_id=where["tenant_id"], rows=joined)
     )
     return []
 
@@ -138,33 +138,35 @@ async def unjoin(write: Write, where: Where, joined: list[Row]) -> list[str]:
 async def reweigh(write: Write, where: Where, rows: list[Row]) -> None:
     """A flag on a message that is no source of a memory any more turns it down no longer."""
     ids = sorted({row["memory_id"] for row in rows})
-    await write("night/undo/reweigh", tenant_id=where["tenant_id"], ids=ids)
+    await write("night/undo/recompute_weights", tenant_id=where["tenant_id"], ids=ids)
     await settle_facts(write, where, ids)
 
 
 async def relink(write: Write, where: Where, place: Where) -> list[str]:
-    await write("night/undo/relink", **place)
+    await write("night/undo/undo_prune", **place)
     return []
 
 
 async def unstrengthen(write: Write, where: Where, place: Where) -> list[str]:
-    (row,) = await write("night/undo/unstrengthen", **place)
+    (row,) = await write("night/undo/undo_strengthen", **place)
     return [f"strength of {it['from_id']} {it['type']} {it['to_id']}" for it in row["kept"]]
 
 
 async def undecay(write: Write, where: Where, place: Where) -> list[str]:
-    (row,) = await write("night/undo/undecay", **place)
+    (row,) = await write("night/undo/undo_decay", **place)
     return [f"importance of {it}" for it in row["kept"]]
 
 
 async def unarchive(write: Write, where: Where, place: Where) -> list[str]:
-    (row,) = await write("night/undo/unarchive", **place)
+    (row,) = await write("night/undo/undo_archive", **place)
     await settle_facts(write, where, row["archived"])
     return [f"state of {it}" for it in row["kept"]]
 
 
 async def unreckon(write: Write, where: Where, place: Where) -> list[str]:
-    await write("night/undo/unreckon", **whose(where), **without_tenant(place), never=EARLIEST)
+    await write(
+        "night/undo/undo_make_all_due", **whose(where), **without_tenant(place), never=EARLIEST
+    )
     return []
 
 
@@ -178,7 +180,7 @@ def without_tenant(place: Where) -> Where:
 
 async def unset_aside(write: Write, where: Where, aside: list[Row]) -> list[str]:
     rows = [{"id": row["id"], "awaits": row.get("awaits")} for row in aside]
-    await write("night/undo/unset_aside", tenant_id=where["tenant_id"], rows=rows)
+    await write("night/undo/undo_set_aside", tenant_id=where["tenant_id"], rows=rows)
     return []
 
 

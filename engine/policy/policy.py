@@ -310,44 +310,22 @@ def as_layer(text: str | None) -> Layer:
     return msgspec.json.decode(text, type=Layer) if text else Layer()
 
 
-# ── The curves, as values. The statements of the night do the same to whole batches. ─────────────
-
-
-def importance_after(importance: int, periods: int, figures: Figures) -> int:
-    """What is left of an importance after so many periods without an access."""
-    left: Mapping[str, float] = {
-        "linear": importance - figures.decay_step * periods,
-        "exponential": math.floor(importance * (1 - figures.decay_rate) ** periods + 0.5),
-        "power": math.floor(importance * (1 + periods) ** -figures.decay_exponent + 0.5),
-        "none": importance,
-    }
-    return min(importance, max(1, int(left[figures.decay_curve])))
-
-
 def salience_after(salience: float, days: float, figures: Figures) -> float:
-    """What is left of a salience after some days: pulled to the mean from above, then faded."""
+    """What is left of a salience after some days: pulled to the mean from above, then faded.
+
+    The same curve as the Cypher fragment `current_salience`; a test holds the two together.
+    """
     mean = figures.salience_mean
-    rested = (
+    pulled = (
         mean + (salience - mean) * math.exp(-figures.salience_pull * days)
         if salience > mean
         else salience
     )
     slope = 2 * figures.salience_fade * days
     left: Mapping[str, float] = {
-        "linear": rested - figures.salience_fade * days,
-        "exponential": rested * math.exp(-slope),
-        "power": rested / (1 + slope),
-        "none": rested,
+        "linear": pulled - figures.salience_fade * days,
+        "exponential": pulled * math.exp(-slope),
+        "power": pulled / (1 + slope),
+        "none": pulled,
     }
     return max(0.0, left[figures.decay_curve])
-
-
-def salience_used(salience: float, earlier_today: int, figures: Figures) -> float:
-    """A salience after one more use on a day that has seen some."""
-    gain = figures.salience_gain * figures.salience_repeat**earlier_today
-    return salience + (1 - salience) * gain
-
-
-def strengthened(strength: float, rate: float) -> float:
-    """Hebb's rule, as every strengthening here: towards 1, by a share of what is missing."""
-    return min(1.0, strength + (1 - strength) * rate)

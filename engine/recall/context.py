@@ -144,7 +144,7 @@ async def read_scene(
     """Where a conversation stands, with as many turns as it takes to find enough unflagged ones."""
     first = wanted.turns * BEYOND
     found = await graph.read(
-        "recall/context/read_scene",
+        "recall/context/read_context",
         tenant_id=caller.tenant_id,
         conversation_id=wanted.conversation_id,
         persona_id=persona_id,

@@ -98,7 +98,7 @@ async def come_to_mind(graph: Graph, tenant_id: str, persona_id: str, seed: int)
     if chance.random() >= policy.figures.involuntary_recall_rate:
         return []
     found = await graph.read(
-        "recall/hydration/find_faded",
+        "recall/hydration/find_faded_memory",
         tenant_id=tenant_id,
         persona_id=persona_id,
         from_id=f"{chance.getrandbits(128):032x}",

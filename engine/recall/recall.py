@@ -187,7 +187,7 @@ class Recall:
         if known is None:
             changes = self._changes
             found = await self._graph.read(
-                "recall/search/read_card", tenant_id=tenant_id, persona_id=persona_id
+                "recall/search/read_profile", tenant_id=tenant_id, persona_id=persona_id
             )
             if not found:
                 raise PersonaNotFound(persona_id)
@@ -231,7 +231,7 @@ class Search:
         most = MOST_PAGED if filters.narrow else FOUND
         nearest, matching = (SPELLED, SPELLED) if self.by_spelling else (NEAREST, MATCHING)
         (answer,) = await self.graph.read(
-            "recall/search/find",
+            "recall/search/find_items",
             **self.whose,
             flagged=flagged,
             states=["active", "suppressed"] if flagged else filters.states,

@@ -11,7 +11,7 @@ from engine.memory import index_properties
 from engine.store import Graph
 
 AT_ONCE = 500  # items
-DROPPED_BY = {"meaning": "embedding/drop_index", "words": "embedding/drop_text_index"}
+DROPPED_BY = {"meaning": "embedding/drop_vector_index", "words": "embedding/drop_text_index"}
 LONGEST = {"category": KEY_BYTES, "fact": KEY_BYTES, "about": KEY_BYTES}
 
 
@@ -20,12 +20,12 @@ async def refile_items(graph: Graph) -> int:
     refiled = 0
     while True:
         rows = await graph.read(
-            "service/index_repair/list_ill_filed", longest=LONGEST, limit=AT_ONCE
+            "service/index_repair/list_unindexable_items", longest=LONGEST, limit=AT_ONCE
         )
         if not rows:
             return refiled
         await graph.write(
-            "service/index_repair/refile_items",
+            "service/index_repair/update_index_properties",
             items=[
                 {
                     "tenant_id": row["tenant_id"],

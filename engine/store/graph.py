@@ -204,11 +204,23 @@ class Graph:
         while batch := list(islice(pending, size)):
             yield await self.write(name, rows=batch, **parameters)
 
+    async def write_each(self, name: str, /) -> AsyncIterator[None]:
+        """Run the statements of a migration in order, each a transaction of its own.
+
+        Yields after each of them.
+        """
+        for text in cypher.statements(name):
+            await self._run_text(name, text, {}, "WRITE")
+            yield
+
     async def close(self) -> None:
         await self._driver.close()
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
-        query = Query(as_sent(cypher.statement(name)), timeout=self._limit)
+        return await self._run_text(name, cypher.statement(name), parameters, access)
+
+    async def _run_text(self, name: str, text: str, parameters: Row, access: str) -> list[Row]:
+        query = Query(as_sent(text), timeout=self._limit)
         given = as_given(parameters)
 
         async def work(session: AsyncSession) -> list[Row]:

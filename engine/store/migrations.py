@@ -1,7 +1,8 @@
-"""The graph's schema, one numbered statement after another, each applied once and recorded.
+"""The graph's schema: numbered migrations, each applied once and recorded.
 
-Statements are written to be the same once and twice (IF NOT EXISTS, MERGE), so a process that dies
-between applying some and recording them does no harm. A lease lets one process migrate at a time.
+A migration is a file of statements that may run twice (IF NOT EXISTS, MERGE). A process that dies
+inside one, or before it is recorded, does no harm: the next start applies the whole file again. A
+lease lets one process migrate at a time.
 """
 
 import asyncio
@@ -17,11 +18,9 @@ from engine.errors import GraphUnavailable, SchemaDrift, SchemaTooNew
 from engine.ids import new_id
 from engine.store.graph import Graph
 
-LEASE = 300  # seconds until another process may go on
-# After each change of the schema Neo4j plans every statement anew, so what was applied is recorded
-# together: on an empty graph once, with long migrations as often as the lease is renewed.
-RENEW = 60.0  # seconds; one migration may take the rest of the lease
-POLL = 0.2  # seconds between two looks at a lease that another process holds
+LEASE = 300  # seconds until another process may take over
+RENEW = 60.0  # seconds after which the lease is renewed; one statement may take the rest of it
+POLL = 0.2  # seconds between two attempts to take a lease that another process holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +28,8 @@ class Migration:
     """One numbered step of the schema."""
 
     id: str
-    statement: str  # its name below cypher/
-    checksum: str
+    file: str  # its name below cypher/
+    checksum: str  # of the whole file
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -43,7 +42,7 @@ ALL = tuple(Migration.named(name) for name in cypher.names("store/migrations"))
 
 async def migrate(graph: Graph, migrations: Sequence[Migration] = ALL) -> list[str]:
     """Bring the graph to this version. Returns the ids that were applied now."""
-    # A Neo4j that has just come up plans its first statements slowly; nobody waits for this.
+    # A Neo4j that has just started plans its first statements slowly; no caller waits for this.
     graph = graph.with_limit(LEASE - RENEW)
     if not await pending(graph, migrations):
         return []
@@ -59,24 +58,19 @@ async def migrate(graph: Graph, migrations: Sequence[Migration] = ALL) -> list[s
 
 
 async def apply(graph: Graph, migrations: Sequence[Migration], holder: str) -> list[str]:
-    """Apply some and record them, also those before one that fails. Returns their ids."""
-    unrecorded: list[Migration] = []
+    """Apply migrations in order and record each. Returns their ids."""
     renewed_at = monotonic()
-    try:
-        for migration in migrations:
-            await graph.write(migration.statement)
-            unrecorded.append(migration)
+    for migration in migrations:
+        async for _ in graph.write_each(migration.file):
             if monotonic() - renewed_at > RENEW:
-                await record(graph, unrecorded)
                 await take_lock(graph, holder)
-                unrecorded, renewed_at = [], monotonic()
-    finally:
-        await record(graph, unrecorded)
+                renewed_at = monotonic()
+        await record(graph, migration)
     return [migration.id for migration in migrations]
 
 
 async def pending(graph: Graph, migrations: Sequence[Migration] = ALL) -> list[Migration]:
-    """What this graph still has to go through; refuses a graph this version cannot serve."""
+    """The migrations this graph still lacks; refuses a graph that this version cannot serve."""
     recorded = {
         row["id"]: row["checksum"] for row in await graph.read("store/setup/list_migrations")
     }
@@ -89,16 +83,19 @@ async def pending(graph: Graph, migrations: Sequence[Migration] = ALL) -> list[M
     return [migration for migration in migrations if migration.id not in recorded]
 
 
-async def record(graph: Graph, applied: Sequence[Migration]) -> None:
-    """Write down that these have been applied."""
+async def record(graph: Graph, migration: Migration) -> None:
+    """Write down that a migration has been applied."""
     await graph.write(
-        "store/setup/record_migrations",
-        migrations=[{"id": it.id, "checksum": it.checksum} for it in applied],
+        "store/setup/record_migration",
+        id=migration.id,
+        checksum=migration.checksum,
         applied_at=datetime.now(UTC),
     )
 
 
 async def take_lock(graph: Graph, holder: str) -> None:
+    """Take or renew the lease; waits while another process holds it."""
+
     async def wait() -> None:
         while True:
             (answer,) = await graph.write(

@@ -56,7 +56,7 @@ async def cover_some(write: Write, tenant_id: str, conversation_id: str, *, now:
     where = {"tenant_id": tenant_id, "conversation_id": conversation_id}
     locked = await write("talk/checkpoints/lock_conversation", **where)
     rows = (
-        await write("talk/checkpoints/list_uncovered", **where, limit=MESSAGES_AT_ONCE)
+        await write("talk/checkpoints/list_uncovered_messages", **where, limit=MESSAGES_AT_ONCE)
         if locked
         else []
     )
@@ -67,14 +67,14 @@ async def cover_some(write: Write, tenant_id: str, conversation_id: str, *, now:
 
     late = [turn for turn in turns if newest and turn.said_at < newest.from_at]
     in_time = turns[len(late) :]
-    spans = await write("talk/checkpoints/list_spans", **where) if late else []
+    spans = await write("talk/checkpoints/list_checkpoint_times", **where) if late else []
     joined, alone = join([Span(**row["span"]) for row in spans], late)
     if newest:
         in_time = [*joined.pop(newest.id, []), *in_time]
     ids = [*joined, *([newest.id] if newest and in_time else [])]
     found: dict[str, list[Turn]] = {id_: [] for id_ in ids}
     for row in await write(
-        "talk/checkpoints/list_covered", tenant_id=tenant_id, checkpoint_ids=ids
+        "talk/checkpoints/list_covered_messages", tenant_id=tenant_id, checkpoint_ids=ids
     ):
         found[row["checkpoint_id"]].append(as_turn(row))
 
@@ -88,7 +88,7 @@ async def cover_some(write: Write, tenant_id: str, conversation_id: str, *, now:
             go_on(newest.id, found[newest.id], in_time) if newest else go_on(new_id(), [], in_time)
         )
     await write(
-        "talk/checkpoints/keep_checkpoints",
+        "talk/checkpoints/save_checkpoints",
         **where,
         checkpoints=await asyncio.to_thread(lambda: [as_stored(it, now) for it in kept]),
         now=now,

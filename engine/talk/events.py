@@ -87,7 +87,7 @@ def as_event(stored: Row, caller: Caller, *, sees_all: bool) -> Event | None:
 async def last_place(graph: Graph, caller: Caller, conversation_id: str) -> int:
     await find_conversation(graph, caller, conversation_id)
     (row,) = await graph.read(
-        "talk/events/last_place", tenant_id=caller.tenant_id, conversation_id=conversation_id
+        "talk/events/read_last_place", tenant_id=caller.tenant_id, conversation_id=conversation_id
     )
     return int(row["place"])
 
@@ -104,7 +104,7 @@ async def record_effect(
     Seen by those whose messages they are, by who flagged these, and as every event by admins.
     """
     rows = await graph.write(
-        "talk/events/add_effects",
+        "talk/events/add_effect_events",
         tenant_id=caller.tenant_id,
         ids=item_ids,
         event=audit_event(caller, action, now),

@@ -71,7 +71,7 @@ async def export_conversation(
     found = await find_conversation(graph, caller, conversation_id)
     sees_all = sees_every_badge(caller, found, badges_for_all=badges_for_all)
     (ends,) = await graph.read(
-        "talk/exports/find_ends",
+        "talk/exports/find_bounds",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
         first_id=first_id,
@@ -118,7 +118,7 @@ async def messages_between(
     while True:
         with answer_within(PAGE_SECONDS):
             rows = await graph.read(
-                "talk/exports/list_part",
+                "talk/exports/list_exported_messages",
                 tenant_id=caller.tenant_id,
                 conversation_id=conversation_id,
                 from_said_at=said_at,

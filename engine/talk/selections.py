@@ -21,7 +21,7 @@ async def find_run(
     """What was said from one message to another, or to the end, for those who may know of it."""
     await get_conversation(graph, caller, conversation_id)
     found = await graph.read(
-        "talk/conversations/list_run",
+        "talk/conversations/list_message_range",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
         first_id=first_id,
@@ -47,7 +47,7 @@ async def find_chosen(
     if len(wanted) > MOST_SELECTED:
         raise Invalid(f"These are more than {MOST_SELECTED} messages: too many at once.")
     (found,) = await graph.read(
-        "talk/conversations/list_chosen",
+        "talk/conversations/list_messages_by_id",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
         message_ids=sorted(wanted),

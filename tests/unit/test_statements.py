@@ -7,9 +7,15 @@ import cypher
 from engine.store.graph import Graph
 from tests.plans import explained, parts
 
-FILES = sorted(cypher.HERE.rglob("*.cypher"))
-NAMES = [str(file.relative_to(cypher.HERE).with_suffix("")) for file in FILES]
 PROJECT = cypher.HERE.parent
+MIGRATIONS = cypher.names("store/migrations")
+FRAGMENTS = cypher.names("fragments")
+NAMES = [
+    name
+    for file in sorted(cypher.HERE.rglob("*.cypher"))
+    if (name := str(file.relative_to(cypher.HERE).with_suffix(""))) not in {*MIGRATIONS, *FRAGMENTS}
+]
+FILES = [cypher.HERE / f"{name}.cypher" for name in NAMES]
 # The one that runs in the system database, which explains nothing, is run by every start.
 EXPLAINED = [name for name in NAMES if name != "store/setup/set_first_password"]
 
@@ -44,35 +50,10 @@ def test_what_a_statement_returns_is_told_in_its_header(file: Path) -> None:
     assert returns == ("\n// Returns " in file.read_text())
 
 
-COPIES = [
-    (name, found[2], found[1])
-    for name in NAMES
-    for found in re.finditer(
-        r"^CALL [^\n]*\n  // As in (\S+):[^\n]*\n(.*?)^}", cypher.statement(name), re.M | re.S
-    )
-]
-
-
-@pytest.mark.parametrize(("name", "copy", "original"), COPIES, ids=lambda value: value[:30])
-def test_what_stands_in_two_statements_is_the_same_in_both(
-    name: str, copy: str, original: str
-) -> None:
-    """From the first line of both on; what comes before says which nodes it is done to."""
-    lines = [line.strip().replace("$act.at", "$now") for line in copy.splitlines()]
-    stated = [line.strip() for line in cypher.statement(original).splitlines()]
-    start = next(place for place, line in enumerate(lines) if line in stated)
-    same = [line for line in lines[start:] if not line.startswith("RETURN collect(checkpoint.id)")]
-
-    assert len(same) > 20
-    assert "\n".join(same) in "\n".join(stated)
-
-
-def test_copies_are_found() -> None:
-    assert {(name, original) for name, _, original in COPIES} == {
-        (f"forgetting/flags/{name}", original)
-        for name in ("flag_messages", "undo_flags")
-        for original in ("memory/facts/settle_facts", "talk/checkpoints/refresh_summaries")
-    }
+@pytest.mark.parametrize("name", MIGRATIONS)
+def test_every_statement_of_a_migration_may_run_twice(name: str) -> None:
+    assert cypher.statement(name).startswith("// ")
+    assert all("IF NOT EXISTS" in statement for statement in cypher.statements(name))
 
 
 def test_every_statement_is_called_by_its_name_somewhere() -> None:
@@ -83,7 +64,7 @@ def test_every_statement_is_called_by_its_name_somewhere() -> None:
     )
     called = {name for name in NAMES if f'"{name}"' in code}
 
-    assert set(NAMES) - called == set(cypher.names("store/migrations"))
+    assert set(NAMES) - called == set()
 
 
 # These say who is a member; what they show or change is not limited by it.
@@ -124,18 +105,18 @@ async def test_a_copy_is_looked_up_by_what_it_was_copied_from(graph: Graph) -> N
 @pytest.mark.parametrize(
     ("name", "indexes"),
     [
-        ("memory/items/newest_of_tenant", ["tenant_id, said_at, id"] * 2),
-        ("memory/items/oldest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        ("memory/items/list_newest_of_tenant", ["tenant_id, said_at, id"] * 2),
+        ("memory/items/list_oldest_of_tenant", ["tenant_id, said_at, id"] * 2),
         (
-            "memory/items/newest_of_personas",
+            "memory/items/list_newest_of_personas",
             ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
         ),
         (
-            "memory/items/oldest_of_personas",
+            "memory/items/list_oldest_of_personas",
             ["tenant_id, persona_id, state, said_at", "tenant_id, persona_id, state, said_at, id"],
         ),
-        ("memory/items/by_importance", ["tenant_id, persona_id, state, importance, id"] * 2),
-        ("memory/items/by_salience", ["tenant_id, persona_id, state, salience, id"] * 2),
+        ("memory/items/list_by_importance", ["tenant_id, persona_id, state, importance, id"] * 2),
+        ("memory/items/list_by_salience", ["tenant_id, persona_id, state, salience, id"] * 2),
         ("memory/history/list_audit", ["tenant_id, written_at, id"]),
     ],
 )

@@ -9,7 +9,9 @@
 CYPHER 25
 MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
 WHERE
-  $user_id IS NULL OR
-  (EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) } AND
-    ($instance_ids IS NULL OR instance.id IN $instance_ids))
+  // fragment: visible_instance
+  ($user_id IS NULL OR
+    (EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) } AND
+      ($instance_ids IS NULL OR instance.id IN $instance_ids)))
+  // end: visible_instance
 RETURN instance {.id, .name, .created_at} AS instance

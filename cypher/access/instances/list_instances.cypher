@@ -12,9 +12,11 @@ MATCH (instance:Instance)
 WHERE
   instance.tenant_id = $tenant_id AND
   instance.id > $after AND
+  // fragment: visible_instance
   ($user_id IS NULL OR
-    EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) } AND
-    ($instance_ids IS NULL OR instance.id IN $instance_ids))
+    (EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) } AND
+      ($instance_ids IS NULL OR instance.id IN $instance_ids)))
+  // end: visible_instance
 RETURN instance {.id, .name, .created_at} AS instance
 ORDER BY instance.id
 LIMIT $limit

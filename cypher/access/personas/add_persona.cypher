@@ -21,6 +21,7 @@ FOREACH (made IN CASE WHEN persona.new THEN [1] ELSE [] END |
 REMOVE persona.new
 RETURN
   persona {
+    // fragment: persona_properties
     .id,
     .name,
     .identity,
@@ -28,5 +29,6 @@ RETURN
     .time_zone,
     .created_at,
     .updated_at
+    // end: persona_properties
   } AS persona,
   persona.copying IS NOT NULL AS copying

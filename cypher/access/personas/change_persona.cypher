@@ -27,6 +27,7 @@ SET event += $event
 SET persona += $changes
 RETURN
   persona {
+    // fragment: persona_properties
     .id,
     .name,
     .identity,
@@ -34,4 +35,5 @@ RETURN
     .time_zone,
     .created_at,
     .updated_at
+    // end: persona_properties
   } AS persona

@@ -9,6 +9,7 @@ MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
 RETURN
   persona {
+    // fragment: persona_properties
     .id,
     .name,
     .identity,
@@ -16,4 +17,5 @@ RETURN
     .time_zone,
     .created_at,
     .updated_at
+    // end: persona_properties
   } AS persona

@@ -10,6 +10,7 @@ MATCH (persona:Persona)
 WHERE persona.tenant_id = $tenant_id AND persona.id > $after AND persona.copying IS NULL
 RETURN
   persona {
+    // fragment: persona_properties
     .id,
     .name,
     .identity,
@@ -17,6 +18,7 @@ RETURN
     .time_zone,
     .created_at,
     .updated_at
+    // end: persona_properties
   } AS persona
 ORDER BY persona.id
 LIMIT $limit

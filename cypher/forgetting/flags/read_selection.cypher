@@ -16,19 +16,20 @@ CYPHER 25
 MATCH (first:Message {tenant_id: $tenant_id, id: $message_ids[0]})
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: first.conversation_id})
 WHERE
-  $user_id IS NULL OR
-  EXISTS {
-    MATCH
-      (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
-    WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
-  }
+  // fragment: visible_conversation
+  ($user_id IS NULL OR
+    EXISTS {
+      MATCH (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
+      WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
+    })
+  // end: visible_conversation
 MATCH (tenant:Tenant {id: $tenant_id})
 OPTIONAL MATCH (deployment:Deployment {id: 'engine'})
 RETURN
   conversation.id AS conversation_id,
-  EXISTS {
-    (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id})
-  } AS is_admin,
+  // fragment: conversation_admin
+  EXISTS { (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id}) } AS is_admin,
+  // end: conversation_admin
   first.persona_id AS persona_id,
   COLLECT {
     UNWIND $message_ids AS id

@@ -74,6 +74,7 @@ CALL (held) {
     collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
     collect(CASE WHEN state = 'suppressed' AND NOT still THEN item.id END) AS candidate_ids
 }
+// fragment: weights_from_flags
 CALL (memories) {
   UNWIND memories AS memory
   WITH
@@ -82,7 +83,6 @@ CALL (memories) {
       weight = coalesce(memory.own_modifier, 1.0),
       factor IN
         COLLECT {
-          // What each act left in its time, whatever the policy is now.
           MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
           WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
           WITH
@@ -123,13 +123,16 @@ CALL (memories) {
       END
     ) AS links
 }
+// end: weights_from_flags
 CALL (memories) {
   // As in memory/facts/settle_facts: a statement of its own would be two round trips more.
   UNWIND memories AS touched
   WITH touched
   WHERE touched.fact IS NOT NULL
+  // fragment: settled_facts
   CALL (touched) {
-    // What it can have closed: earlier ones of the same name, of the same value unless one holds at a time.
+    // The facts that it may have ended: earlier ones of the same name, and, unless only one value can hold at
+    // a time, of the same value.
     MATCH (memory:Memory)
       USING INDEX memory:Memory(tenant_id, persona_id, fact, said_at)
     WHERE
@@ -147,7 +150,7 @@ CALL (memories) {
   }
   WITH DISTINCT memory
   ORDER BY memory.id
-  // The lock before the look: another of the same name may just be flagged.
+  // Lock before reading: another transaction may be flagging a fact of the same name.
   SET memory.lock = true
   REMOVE memory.lock
   WITH memory
@@ -179,22 +182,25 @@ CALL (memories) {
   WITH memory, memory.valid_to AS before, valid_to
   WHERE coalesce(before <> valid_to, before IS NOT NULL OR valid_to IS NOT NULL)
   SET memory.valid_to = valid_to
+  // end: settled_facts
 }
 CALL (held) {
   // As in talk/checkpoints/refresh_summaries: a statement of its own would be a second round trip.
   UNWIND [it IN held | it.message] AS message
   MATCH (message)<-[:COVERS]-(checkpoint:Checkpoint)
+  // fragment: refreshed_summaries ($now → $act.at)
   WITH DISTINCT checkpoint
   CALL (checkpoint) {
     MATCH (checkpoint)-[:COVERS]->(message:Message)
-    RETURN collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS heard
+    RETURN
+      collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS unflagged_ids
   }
   WITH
     checkpoint,
-    heard = [] AS muted,
+    unflagged_ids = [] AS muted,
     [
       place IN range(0, size(checkpoint.parts) - 1)
-      WHERE checkpoint.part_message_ids[place] IN heard
+      WHERE checkpoint.part_message_ids[place] IN unflagged_ids
     ][..3] AS best
   WITH
     checkpoint,
@@ -232,6 +238,7 @@ CALL (held) {
       CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $act.at END,
     checkpoint.summary = summary,
     checkpoint.muted = muted
+  // end: refreshed_summaries
   RETURN collect(checkpoint.id) AS checkpoint_ids
 }
 CALL (held) {
@@ -275,8 +282,8 @@ CALL (conversation, held, withdrawn, candidate_ids, memory_ids, checkpoint_ids) 
   FOREACH (it IN held |
     FOREACH (message IN [it.message] | CREATE (event)-[:ABOUT]->(message))
   )
+  // fragment: summarized_event
   FOREACH (changed IN CASE WHEN checkpoint_ids = [] THEN [] ELSE [1] END |
-    // For everybody in the conversation: what a checkpoint tells has changed, not who has flagged.
     SET conversation.events = conversation.events + 1
     CREATE
       (:Event {
@@ -292,8 +299,10 @@ CALL (conversation, held, withdrawn, candidate_ids, memory_ids, checkpoint_ids) 
         checkpoint_ids: checkpoint_ids
       })
   )
+  // end: summarized_event
   RETURN count(*) AS written
 }
+// fragment: flag_records
 CALL () {
   UNWIND range(0, size($message_ids) - 1) AS place
   MATCH
@@ -302,10 +311,12 @@ CALL () {
       id: $message_ids[place],
       conversation_id: $conversation_id
     })
+  // Looked up one by one: without this, a plan may join all flags of the tenant.
   WITH message, place, message.flag_id AS flag_id
   MATCH (flag:Flag {tenant_id: $tenant_id, id: flag_id})
   WITH message, flag, place
   ORDER BY place
   RETURN collect({message_id: message.id, flag: flag {.*}}) AS records
 }
+// end: flag_records
 RETURN records, candidate_ids, memory_ids, checkpoint_ids, links, late

@@ -22,15 +22,18 @@ SET candidate.lock = true
 REMOVE candidate.lock
 WITH candidate
 WHERE
-  $user_id IS NULL OR
-  (NOT EXISTS {
-      MATCH (candidate)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
-      WHERE
-        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
-        NOT EXISTS {
-          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
-        }
-    } AND
+  // fragment: changeable_item (item → candidate)
+  ($user_id IS NULL OR
+    (EXISTS { (candidate)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (candidate)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      })) AND
+  ($user_id IS NULL OR
     EXISTS {
       MATCH
         (candidate)-[:DRAWN_FROM]->(message)
@@ -38,6 +41,7 @@ WHERE
           <-[member:MEMBER_OF]-({id: $user_id})
       WHERE message.user_id = $user_id OR member.role = 'admin'
     })
+  // end: changeable_item
 WITH
   candidate,
   candidate {.text, .content, .state} AS before,
@@ -72,6 +76,7 @@ FOREACH (it IN CASE WHEN changed THEN [candidate] ELSE [] END |
 )
 RETURN
   candidate {
+    // fragment: candidate_properties
     .id,
     .persona_id,
     .memory_type,
@@ -106,5 +111,6 @@ RETURN
         RETURN message.id
         ORDER BY message.said_at, message.id
       }
+    // end: candidate_properties
   } AS candidate,
   changed

@@ -23,6 +23,7 @@ WHERE
       ELSE $states
     END AND
   candidate.id > $after AND
+  // fragment: visible_item (item → candidate)
   ($user_id IS NULL OR
     (EXISTS { (candidate)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -33,6 +34,7 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       })) AND
+  // end: visible_item
   ($viewer IS NULL OR
     candidate.state <> 'suppressed' OR
     CASE
@@ -55,6 +57,7 @@ ORDER BY candidate.id
 LIMIT $limit
 RETURN
   candidate {
+    // fragment: candidate_properties
     .id,
     .persona_id,
     .memory_type,
@@ -89,5 +92,6 @@ RETURN
         RETURN message.id
         ORDER BY message.said_at, message.id
       }
+    // end: candidate_properties
   } AS candidate
 ORDER BY candidate.id

@@ -16,15 +16,18 @@ SET candidate.lock = true
 REMOVE candidate.lock
 WITH candidate
 WHERE
-  $user_id IS NULL OR
-  (NOT EXISTS {
-      MATCH (candidate)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
-      WHERE
-        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
-        NOT EXISTS {
-          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
-        }
-    } AND
+  // fragment: changeable_item (item → candidate)
+  ($user_id IS NULL OR
+    (EXISTS { (candidate)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (candidate)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      })) AND
+  ($user_id IS NULL OR
     EXISTS {
       MATCH
         (candidate)-[:DRAWN_FROM]->(message)
@@ -32,6 +35,7 @@ WHERE
           <-[member:MEMBER_OF]-({id: $user_id})
       WHERE message.user_id = $user_id OR member.role = 'admin'
     })
+  // end: changeable_item
 WITH candidate, candidate.state = 'passed_over' AS restored
 FOREACH (it IN CASE WHEN restored THEN [candidate] ELSE [] END |
   SET
@@ -52,6 +56,7 @@ FOREACH (it IN CASE WHEN restored THEN [candidate] ELSE [] END |
 )
 RETURN
   candidate {
+    // fragment: candidate_properties
     .id,
     .persona_id,
     .memory_type,
@@ -86,5 +91,6 @@ RETURN
         RETURN message.id
         ORDER BY message.said_at, message.id
       }
+    // end: candidate_properties
   } AS candidate,
   restored

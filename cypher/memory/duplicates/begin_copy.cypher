@@ -57,6 +57,7 @@ FOREACH (mine IN
 )
 RETURN
   copy {
+    // fragment: persona_properties
     .id,
     .name,
     .identity,
@@ -64,6 +65,7 @@ RETURN
     .time_zone,
     .created_at,
     .updated_at
+    // end: persona_properties
   } AS persona,
   copy.copied_from AS copied_from,
   copying,

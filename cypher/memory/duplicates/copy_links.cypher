@@ -20,6 +20,7 @@ CALL () {
   UNWIND $rows AS id
   MATCH
     (memory:Memory {tenant_id: $tenant_id, id: id})
+      // fragment: link_types
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
     (other:Memory)
   CALL (memory) {

@@ -25,10 +25,12 @@ WITH
   row,
   memory,
   copy.copying AS at,
+  // fragment: figures_of_memory
   coalesce(
     $figures[memory.memory_type + '/' + memory.category],
     $figures[memory.memory_type]
   ) AS figures
+  // end: figures_of_memory
 MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
   ON CREATE SET
     copied +=

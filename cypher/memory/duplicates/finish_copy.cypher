@@ -34,6 +34,7 @@ CALL () {
     copied.own_flagged = CASE WHEN memory.flagged THEN true END
   WITH copied
   OPTIONAL MATCH
+    // fragment: link_types
     (copied)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
   SET link.weight_modifier = copied.weight_modifier
   RETURN count(link) AS links

@@ -9,8 +9,10 @@ CYPHER 25
 UNWIND $memory_ids AS id
 MATCH (touched:Candidate|Memory {tenant_id: $tenant_id, id: id})
 WHERE touched.fact IS NOT NULL
+// fragment: settled_facts
 CALL (touched) {
-  // What it can have closed: earlier ones of the same name, of the same value unless one holds at a time.
+  // The facts that it may have ended: earlier ones of the same name, and, unless only one value can hold at
+  // a time, of the same value.
   MATCH (memory:Memory)
     USING INDEX memory:Memory(tenant_id, persona_id, fact, said_at)
   WHERE
@@ -28,7 +30,7 @@ CALL (touched) {
 }
 WITH DISTINCT memory
 ORDER BY memory.id
-// The lock before the look: another of the same name may just be flagged.
+// Lock before reading: another transaction may be flagging a fact of the same name.
 SET memory.lock = true
 REMOVE memory.lock
 WITH memory
@@ -60,4 +62,5 @@ CALL (memory) {
 WITH memory, memory.valid_to AS before, valid_to
 WHERE coalesce(before <> valid_to, before IS NOT NULL OR valid_to IS NOT NULL)
 SET memory.valid_to = valid_to
+// end: settled_facts
 RETURN memory.id AS id, before

@@ -16,6 +16,7 @@
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 WHERE
+  // fragment: visible_item (item → memory)
   ($user_id IS NULL OR
     (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -26,20 +27,23 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       }))
+  // end: visible_item
 CALL (memory) {
   MATCH (memory)-[:DRAWN_FROM*0..1]->(about)<-[:ABOUT]-(event:Event)
   WHERE
     event.effect_of IS NULL AND
+    // fragment: visible_event
     ($viewer IS NULL OR
-    NOT event.action IN ['flagged', 'unflagged'] OR
-    event.by = $viewer OR
-    EXISTS {
-      MATCH (about)<-[:FLAGS]-(flag:Flag)
-      WHERE flag.reversed_in = event.id AND flag.flagged_by = $viewer
-    } OR
-    EXISTS {
-      (about)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
-    })
+      NOT event.action IN ['flagged', 'unflagged'] OR
+      event.by = $viewer OR
+      EXISTS {
+        MATCH (about)<-[:FLAGS]-(flag:Flag)
+        WHERE flag.reversed_in = event.id AND flag.flagged_by = $viewer
+      } OR
+      EXISTS {
+        (about)<-[:CONTAINS]-()<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $viewer})
+      })
+    // end: visible_event
   WITH DISTINCT event
   ORDER BY event.written_at DESC, event.id DESC
   LIMIT $limit

@@ -19,18 +19,21 @@ CALL () {
   WHERE $instance_id IS NOT NULL
   MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
   WHERE
-    $user_id IS NULL OR
-    (instance.id IN coalesce($instance_ids, [instance.id]) AND
-      EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) })
+    // fragment: visible_instance
+    ($user_id IS NULL OR
+      (EXISTS { (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance) } AND
+        ($instance_ids IS NULL OR instance.id IN $instance_ids)))
+    // end: visible_instance
   MATCH (instance)-[:HOLDS]->()-[:WITH]->(persona)
   RETURN DISTINCT persona.id AS id
   UNION
   WITH 1 AS theirs
   WHERE $user_id IS NOT NULL AND $instance_id IS NULL
-  MATCH
-    (:User {tenant_id: $tenant_id, id: $user_id})
-      -[:MEMBER_OF]->(instance:Instance)-[:HOLDS]->()-[:WITH]->(persona)
-  WHERE instance.id IN coalesce($instance_ids, [instance.id])
+  // fragment: instances_of_user
+  MATCH (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance:Instance)
+  WHERE ($instance_ids IS NULL OR instance.id IN $instance_ids)
+  // end: instances_of_user
+  MATCH (instance)-[:HOLDS]->()-[:WITH]->(persona)
   RETURN DISTINCT persona.id AS id
 }
 RETURN id

@@ -20,6 +20,7 @@ WHERE
   ($memory_type IS NULL OR item.memory_type = $memory_type) AND
   ($instance_id IS NULL OR
     EXISTS { (item)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-({id: $instance_id}) }) AND
+  // fragment: visible_item
   ($user_id IS NULL OR
     (EXISTS { (item)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -30,6 +31,7 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       }))
+  // end: visible_item
 RETURN
   item {
     .id,
@@ -46,6 +48,7 @@ RETURN
     .pinned,
     .said_at,
     .conversation_id,
+    // fragment: flag_counts
     acts:
       COUNT {
         MATCH (item)-[:DRAWN_FROM]->(message)<-[:FLAGS]-(flag)
@@ -65,18 +68,22 @@ RETURN
             })
         RETURN DISTINCT flag.act
       },
+    // end: flag_counts
     can_change:
-      $user_id IS NULL OR
-      EXISTS {
-        MATCH
-          (item)-[:DRAWN_FROM]->(message)
-            <-[:CONTAINS]-()<-[:HOLDS]-()
-            <-[member:MEMBER_OF]-({id: $user_id})
-        WHERE message.user_id = $user_id OR member.role = 'admin'
-      },
+      // fragment: own_item
+      ($user_id IS NULL OR
+        EXISTS {
+          MATCH
+            (item)-[:DRAWN_FROM]->(message)
+              <-[:CONTAINS]-()<-[:HOLDS]-()
+              <-[member:MEMBER_OF]-({id: $user_id})
+          WHERE message.user_id = $user_id OR member.role = 'admin'
+        }),
+      // end: own_item
     links:
       COUNT {
         MATCH
+          // fragment: link_types
           (item)-[:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-()
       },
     sources:

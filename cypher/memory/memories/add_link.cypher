@@ -20,22 +20,27 @@ SET source.lock = true
 REMOVE source.lock
 WITH source, target
 WHERE
+  // fragment: changeable_item (item → source)
   ($user_id IS NULL OR
-  (NOT EXISTS {
-      MATCH (source)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
-      WHERE
-        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
-        NOT EXISTS {
-          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
-        }
-    } AND
+    (EXISTS { (source)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (source)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      })) AND
+  ($user_id IS NULL OR
     EXISTS {
       MATCH
         (source)-[:DRAWN_FROM]->(message)
           <-[:CONTAINS]-()<-[:HOLDS]-()
           <-[member:MEMBER_OF]-({id: $user_id})
       WHERE message.user_id = $user_id OR member.role = 'admin'
-    })) AND
+    }) AND
+  // end: changeable_item
+  // fragment: visible_item (item → target)
   ($user_id IS NULL OR
     (EXISTS { (target)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -46,6 +51,7 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       }))
+  // end: visible_item
 MERGE (source)-[link:$($type)]->(target)
   ON CREATE SET
     link.strength = $strength,

@@ -22,33 +22,33 @@ WHERE persona.copying IS NULL
 OPTIONAL MATCH (message:Message {tenant_id: $tenant_id})
 WHERE
   message.id IN $sources AND
+  // fragment: visible_message
   ($user_id IS NULL OR
     EXISTS {
-      MATCH
-        (message)<-[:CONTAINS]-()<-[:HOLDS]-(instance)
-          <-[:MEMBER_OF]-({id: $user_id})
-      WHERE instance.id IN coalesce($instance_ids, [instance.id])
+      MATCH (message)<-[:CONTAINS]-()<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
+      WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
     })
+  // end: visible_message
 WITH persona, message
 ORDER BY message.said_at, message.id
-WITH persona, collect(message) AS said, collect(message.id) AS found
-CALL (said) {
-  // A split has copied it, or it is a copy: a flag on any of them is heard.
-  UNWIND said AS message
+WITH persona, collect(message) AS found, collect(message.id) AS found_ids
+// fragment: source_messages
+CALL (found) {
+  UNWIND found AS message
   OPTIONAL MATCH (message)-[:COPY_OF]->(first:Message)
   WITH DISTINCT coalesce(first, message) AS first
-  UNWIND [first] + [(carried:Message)-[:COPY_OF]->(first) | carried] AS message
+  UNWIND [first] + [(copy:Message)-[:COPY_OF]->(first) | copy] AS message
   WITH message
   ORDER BY message.said_at, message.id
-  // The lock before the look: somebody may just be flagging it.
   SET message.lock = true
   REMOVE message.lock
   RETURN collect(message) AS messages
 }
+// end: source_messages
 WITH
   persona,
   messages,
-  [id IN $sources WHERE NOT id IN found] AS missing,
+  [id IN $sources WHERE NOT id IN found_ids] AS missing,
   // A flag on what was said to another persona is not about this one.
   [
     it IN messages

@@ -11,6 +11,7 @@
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 WHERE
+  // fragment: visible_item (item → memory)
   ($user_id IS NULL OR
     (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -21,8 +22,10 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       }))
+  // end: visible_item
 RETURN
   memory {
+    // fragment: memory_properties
     .id,
     .persona_id,
     .memory_type,
@@ -72,4 +75,5 @@ RETURN
         RETURN message.id
         ORDER BY message.said_at, message.id
       }
+    // end: memory_properties
   } AS memory

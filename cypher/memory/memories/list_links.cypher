@@ -10,8 +10,10 @@
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 MATCH
+  // fragment: link_types
   (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
 WHERE
+  // fragment: visible_item (item → other)
   ($user_id IS NULL OR
     (EXISTS { (other)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -22,6 +24,7 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       }))
+  // end: visible_item
 RETURN
   link {
     from_id: startNode(link).id,

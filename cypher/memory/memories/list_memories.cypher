@@ -26,6 +26,7 @@ WHERE
   ($category IS NULL OR memory.category = $category) AND
   ($held_at IS NULL OR
     (memory.valid_from <= $held_at AND (memory.valid_to IS NULL OR memory.valid_to > $held_at))) AND
+  // fragment: visible_item (item → memory)
   ($user_id IS NULL OR
     (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -36,12 +37,14 @@ WHERE
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
       }))
+  // end: visible_item
 WITH memory
 // All of the index's properties, so that it is read in its order, and no farther than the limit.
 ORDER BY memory.tenant_id, memory.persona_id, memory.state, memory.id
 LIMIT $limit
 RETURN
   memory {
+    // fragment: memory_properties
     .id,
     .persona_id,
     .memory_type,
@@ -91,5 +94,6 @@ RETURN
         RETURN message.id
         ORDER BY message.said_at, message.id
       }
+    // end: memory_properties
   } AS memory
 ORDER BY memory.id

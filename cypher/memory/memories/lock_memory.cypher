@@ -13,15 +13,18 @@ SET memory.lock = true
 REMOVE memory.lock
 WITH memory
 WHERE
-  $user_id IS NULL OR
-  (NOT EXISTS {
-      MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
-      WHERE
-        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
-        NOT EXISTS {
-          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
-        }
-    } AND
+  // fragment: changeable_item (item → memory)
+  ($user_id IS NULL OR
+    (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      })) AND
+  ($user_id IS NULL OR
     EXISTS {
       MATCH
         (memory)-[:DRAWN_FROM]->(message)
@@ -29,6 +32,7 @@ WHERE
           <-[member:MEMBER_OF]-({id: $user_id})
       WHERE message.user_id = $user_id OR member.role = 'admin'
     })
+  // end: changeable_item
 RETURN
   memory {
     .persona_id,

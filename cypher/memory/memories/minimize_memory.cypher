@@ -16,15 +16,18 @@ SET memory.lock = true
 REMOVE memory.lock
 WITH memory
 WHERE
-  $user_id IS NULL OR
-  (NOT EXISTS {
-      MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
-      WHERE
-        NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
-        NOT EXISTS {
-          (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
-        }
-    } AND
+  // fragment: changeable_item (item → memory)
+  ($user_id IS NULL OR
+    (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (memory)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      })) AND
+  ($user_id IS NULL OR
     EXISTS {
       MATCH
         (memory)-[:DRAWN_FROM]->(message)
@@ -32,6 +35,7 @@ WHERE
           <-[member:MEMBER_OF]-({id: $user_id})
       WHERE message.user_id = $user_id OR member.role = 'admin'
     })
+  // end: changeable_item
 WITH
   memory,
   memory.weight_modifier AS before,
@@ -39,9 +43,9 @@ WITH
   ($modifier = 1 AND coalesce(memory.own_flagged, false)) AS changed,
   reduce(
     weight = toFloat($modifier),
+    // fragment: flag_factors
     factor IN
       COLLECT {
-        // What each act left in its time, whatever the policy is now.
         MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
         WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
         WITH
@@ -65,6 +69,7 @@ WITH
         ORDER BY act
       } |
     weight * factor
+    // end: flag_factors
   ) AS after
 SET
   memory.own_modifier = CASE WHEN $modifier < 1 THEN $modifier END,
@@ -90,6 +95,7 @@ FOREACH (now IN CASE WHEN changed THEN [1] ELSE [] END |
 )
 WITH memory, before, after
 OPTIONAL MATCH
+  // fragment: link_types
   (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
 SET link.weight_modifier = after
 RETURN before, after, count(link) AS links

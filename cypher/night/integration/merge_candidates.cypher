@@ -22,10 +22,12 @@ WITH
   memory,
   row,
   memory {.salience, .salience_at, .uses_on, .uses_today, .reinforcements} AS before,
+  // fragment: figures_of_memory
   coalesce(
     $figures[memory.memory_type + '/' + memory.category],
     $figures[memory.memory_type]
   ) AS figures
+  // end: figures_of_memory
 CALL (memory, row) {
   UNWIND row.candidates AS given
   MATCH (candidate:Candidate {tenant_id: $tenant_id, id: given.id})
@@ -68,7 +70,10 @@ WITH
   before,
   figures,
   candidates,
-  messages,
+  messages
+// fragment: current_salience (memory → before, $now → $as_of)
+WITH
+  *,
   CASE WHEN before.salience_at < $as_of
     THEN ($as_of.epochMillis - before.salience_at.epochMillis) / 86400000.0
     ELSE 0.0
@@ -80,19 +85,21 @@ WITH
     THEN figures.salience_mean +
       (before.salience - figures.salience_mean) * exp(-figures.salience_pull * days)
     ELSE before.salience
-  END AS rested
+  END AS pulled
 WITH
   *,
   CASE figures.decay_curve
-    WHEN 'linear' THEN rested - figures.salience_fade * days
-    WHEN 'exponential' THEN rested * exp(-2 * figures.salience_fade * days)
-    WHEN 'power' THEN rested / (1 + 2 * figures.salience_fade * days)
-    ELSE rested
-  END AS faded
+    WHEN 'linear' THEN pulled - figures.salience_fade * days
+    WHEN 'exponential' THEN pulled * exp(-2 * figures.salience_fade * days)
+    WHEN 'power' THEN pulled / (1 + 2 * figures.salience_fade * days)
+    ELSE pulled
+  END AS unbounded
+WITH *, CASE WHEN unbounded < 0 THEN 0.0 ELSE unbounded END AS faded
+// end: current_salience
 SET
   memory.salience =
     reduce(
-      salience = CASE WHEN faded < 0 THEN 0.0 ELSE faded END,
+      salience = faded,
       use IN range(uses, uses + size(candidates) - 1) |
         salience + (1 - salience) * figures.salience_gain * figures.salience_repeat ^ use
     ),

@@ -32,16 +32,17 @@ ORDER BY
 LIMIT $limit
 RETURN
   message {
+    // fragment: turn_properties
     .id,
     .arrival,
     .role,
     .speaker,
     .user_id,
     .said_at,
-    .arrival,
     .reply_to,
     source_id: coalesce(message.copied_from, message.id),
     flagged: coalesce(message.flagged, false),
     content: CASE WHEN NOT coalesce(message.flagged, false) THEN message.content END
+    // end: turn_properties
   } AS message
 ORDER BY message.said_at DESC, message.arrival DESC

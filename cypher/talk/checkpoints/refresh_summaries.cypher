@@ -13,17 +13,19 @@ CYPHER 25
 UNWIND $message_ids AS id
 MATCH (flagged:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
 MATCH (flagged)<-[:COVERS]-(checkpoint:Checkpoint)
+// fragment: refreshed_summaries
 WITH DISTINCT checkpoint
 CALL (checkpoint) {
   MATCH (checkpoint)-[:COVERS]->(message:Message)
-  RETURN collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS heard
+  RETURN
+    collect(CASE WHEN NOT coalesce(message.flagged, false) THEN message.id END) AS unflagged_ids
 }
 WITH
   checkpoint,
-  heard = [] AS muted,
+  unflagged_ids = [] AS muted,
   [
     place IN range(0, size(checkpoint.parts) - 1)
-    WHERE checkpoint.part_message_ids[place] IN heard
+    WHERE checkpoint.part_message_ids[place] IN unflagged_ids
   ][..3] AS best
 WITH
   checkpoint,
@@ -61,6 +63,7 @@ SET
     CASE WHEN checkpoint.summary = summary THEN checkpoint.summary_made_at ELSE $now END,
   checkpoint.summary = summary,
   checkpoint.muted = muted
+// end: refreshed_summaries
 WITH collect(checkpoint.id) AS checkpoint_ids
 CALL (checkpoint_ids) {
   MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})

@@ -35,6 +35,7 @@ FOREACH (mine IN CASE WHEN message.conversation_id = $conversation_id THEN [1] E
 )
 RETURN
   message {
+    // fragment: message_properties
     .id,
     .conversation_id,
     .persona_id,
@@ -49,5 +50,6 @@ RETURN
         MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
         RETURN flag {.*}
       }[0]
+    // end: message_properties
   } AS message
 ORDER BY place

@@ -11,14 +11,15 @@ CYPHER 25
 MATCH (message:Message {tenant_id: $tenant_id, id: $message_id})
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: message.conversation_id})
 WHERE
-  $user_id IS NULL OR
-  EXISTS {
-    MATCH
-      (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
-    WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
-  }
+  // fragment: visible_conversation
+  ($user_id IS NULL OR
+    EXISTS {
+      MATCH (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
+      WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
+    })
+  // end: visible_conversation
 RETURN
   conversation.id AS conversation_id,
-  EXISTS {
-    (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id})
-  } AS is_admin
+  // fragment: conversation_admin
+  EXISTS { (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id}) } AS is_admin
+  // end: conversation_admin

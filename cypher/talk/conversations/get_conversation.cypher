@@ -10,12 +10,13 @@
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
 WHERE
-  $user_id IS NULL OR
-  EXISTS {
-    MATCH
-      (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
-    WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
-  }
+  // fragment: visible_conversation
+  ($user_id IS NULL OR
+    EXISTS {
+      MATCH (conversation)<-[:HOLDS]-(instance)<-[:MEMBER_OF]-({id: $user_id})
+      WHERE $instance_ids IS NULL OR instance.id IN $instance_ids
+    })
+  // end: visible_conversation
 RETURN
   conversation {
     .id,
@@ -24,6 +25,6 @@ RETURN
     .title,
     .started_at
   } AS conversation,
-  EXISTS {
-    (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id})
-  } AS is_admin
+  // fragment: conversation_admin
+  EXISTS { (conversation)<-[:HOLDS]-()<-[:MEMBER_OF {role: 'admin'}]-({id: $user_id}) } AS is_admin
+  // end: conversation_admin

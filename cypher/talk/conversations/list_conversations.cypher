@@ -24,10 +24,12 @@ CALL () {
     WHERE $user_id IS NULL
     RETURN $instance_id AS instance_id
     UNION ALL
-    MATCH (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
-    WHERE
-      instance.id = coalesce($instance_id, instance.id) AND
-      instance.id IN coalesce($instance_ids, [instance.id])
+    // fragment: instances_of_user
+    MATCH (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance:Instance)
+    WHERE ($instance_ids IS NULL OR instance.id IN $instance_ids)
+    // end: instances_of_user
+    WITH instance
+    WHERE instance.id = coalesce($instance_id, instance.id)
     RETURN instance.id AS instance_id
   }
   CALL (instance_id) {

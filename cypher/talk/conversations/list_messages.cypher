@@ -23,6 +23,7 @@ ORDER BY message.tenant_id, message.conversation_id, message.said_at, message.ar
 LIMIT $limit
 RETURN
   message {
+    // fragment: message_properties
     .id,
     .conversation_id,
     .persona_id,
@@ -37,6 +38,7 @@ RETURN
         MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
         RETURN flag {.*}
       }[0]
+    // end: message_properties
   } AS message,
   message.arrival AS arrival
 ORDER BY message.said_at, arrival

@@ -10,9 +10,10 @@ import pytest
 
 from engine.access.models import Role
 from engine.models import MemoryType
-from engine.policy.policy import Figures, salience_after, salience_used
+from engine.policy.policy import Figures, salience_after
 from engine.service.clock import MovableClock
 from tests.api.conftest import NewCaller
+from tests.curves import salience_used
 from tests.lives import BORN, FIRST_NIGHT, Life
 
 

@@ -140,7 +140,7 @@ async def test_an_export_holds_one_page_at_a_time(
     read = life.graph.read
 
     async def counted(name: str, /, **parameters: Any) -> Any:
-        asked.extend([parameters["limit"]] if name == "talk/exports/list_part" else [])
+        asked.extend([parameters["limit"]] if name == "talk/exports/list_exported_messages" else [])
         return await read(name, **parameters)
 
     monkeypatch.setattr(life.graph, "read", counted)

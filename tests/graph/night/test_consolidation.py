@@ -9,10 +9,7 @@ from engine.memory.memories import add_link, change_memory
 from engine.memory.models import CandidateState, Link, LinkType, MemoryState
 from engine.models import MemoryType
 from engine.policy.policy import (
-    Figures,
     Layer,
-    importance_after,
-    merge_layers,
     set_persona_policy,
     set_tenant_policy,
 )
@@ -487,15 +484,13 @@ async def test_left_alone_a_memory_fades_step_by_step_into_the_archive(life: Lif
         ("none", [5, 5, 5, 5]),
     ],
 )
-async def test_the_graph_follows_the_chosen_curve_as_the_policy_reckons_it(
+async def test_importance_follows_the_chosen_curve_night_by_night(
     life: Life, curve: str, left: list[int]
 ) -> None:
     layer = Layer(figures={"decay_curve": curve})
     await set_persona_policy(life.graph, life.tenant_id, "ada", layer)
     await life.remember("red house")
 
-    figures: Figures = merge_layers(layer).figures
-    assert [importance_after(5, periods, figures) for periods in range(4)] == left
     assert await importances(life, 0.5, 30, 60, 90) == left
 
 

@@ -370,7 +370,9 @@ async def test_a_snapshot_is_what_reading_every_memory_would_have_counted(past: 
 
 
 async def test_a_snapshot_is_counted_without_reading_a_memory(past: Life) -> None:
-    count = cypher.statement("night/snapshot/count").replace("CYPHER 25", "CYPHER 25 PROFILE")
+    count = cypher.statement("night/snapshot/count_memories").replace(
+        "CYPHER 25", "CYPHER 25 PROFILE"
+    )
     (memories,) = await past.ask("MATCH (m:Memory {tenant_id: $t}) RETURN count(m) AS there")
 
     async with past.graph._driver.session(database=past.graph._database) as session:

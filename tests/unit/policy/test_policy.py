@@ -11,11 +11,8 @@ from engine.policy.policy import (
     Layer,
     check_layer,
     deployment_layer,
-    importance_after,
     merge_layers,
     salience_after,
-    salience_used,
-    strengthened,
 )
 from engine.settings import Settings
 
@@ -67,31 +64,6 @@ def test_a_figure_out_of_its_range_is_refused(wrong: dict[str, object]) -> None:
             check_layer(layer)
 
 
-@pytest.mark.parametrize(
-    ("curve", "left"),
-    [
-        ("linear", [8, 7, 6, 5, 1]),
-        ("exponential", [8, 6, 5, 4, 1]),
-        ("power", [8, 6, 5, 4, 2]),
-        ("none", [8, 8, 8, 8, 8]),
-    ],
-)
-def test_importance_falls_along_the_chosen_curve(curve: str, left: list[int]) -> None:
-    chosen = figures(decay_curve=curve)
-
-    assert [importance_after(8, periods, chosen) for periods in (0, 1, 2, 3, 12)] == left
-
-
-@given(st.integers(1, 10), st.integers(0, 500), st.sampled_from(CURVES))
-def test_importance_never_rises_and_never_leaves_its_scale(
-    importance: int, periods: int, curve: str
-) -> None:
-    chosen = figures(decay_curve=curve)
-
-    now, later = (importance_after(importance, it, chosen) for it in (periods, periods + 1))
-    assert 1 <= later <= now <= importance
-
-
 @given(st.floats(0, 1), st.floats(0, 3650), st.floats(0, 365), st.sampled_from(CURVES))
 def test_salience_only_falls_with_time_and_stays_on_its_scale(
     salience: float, days: float, more: float, curve: str
@@ -102,24 +74,12 @@ def test_salience_only_falls_with_time_and_stays_on_its_scale(
     assert 0 <= later <= now + 1e-9 <= salience + 2e-9
 
 
-@given(st.floats(0, 1), st.integers(0, 1000))
-def test_each_further_use_of_a_day_gives_less(salience: float, uses: int) -> None:
-    first, next_one = (salience_used(salience, it, figures()) for it in (uses, uses + 1))
-
-    assert salience <= next_one <= first <= 1
-
-
 def test_what_stands_above_the_mean_is_pulled_back_to_it_and_no_further() -> None:
     steady = figures(decay_curve="none")
 
     assert salience_after(0.9, 7, steady) == pytest.approx(0.5 + 0.4 * 0.4966, abs=1e-3)
     assert salience_after(0.9, 3650, steady) == pytest.approx(0.5)
     assert salience_after(0.4, 3650, steady) == 0.4
-
-
-@given(st.floats(0, 1), st.floats(0, 1))
-def test_strengthening_never_leaves_the_scale(strength: float, rate: float) -> None:
-    assert strength <= strengthened(strength, rate) + 1e-12 <= 1 + 1e-12
 
 
 @pytest.mark.spec("CONS-11")

@@ -1,0 +1,118 @@
+// Delete the weak links of some memories that nobody has used for long. Truly: a weak link is noise.
+// A link of a pinned memory stays, and a minimized link is judged by its strength alone.
+//
+// $tenant_id   string
+// $persona_id  string
+// $run_id      string
+// $place       integer, of the step that is written down
+// $as_of       zoned datetime
+// $limit       integer, memories
+// $figures     map of maps, the policy by type/category and by type
+//
+// Returns memories: how many were looked at; pruned: how many links are gone; pinned: how many only a
+// pin has kept.
+CYPHER 25
+MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
+CALL () {
+  MATCH (memory:Memory)
+    USING INDEX SEEK memory:Memory(tenant_id, persona_id, prune_at)
+  WHERE
+    memory.tenant_id = $tenant_id AND
+    memory.persona_id = $persona_id AND
+    memory.prune_at <= $as_of
+  WITH memory, memory.prune_at AS before
+  LIMIT $limit
+  WITH
+    memory,
+    before,
+    // fragment: figures_of_memory
+    coalesce(
+      $figures[memory.memory_type + '/' + memory.category],
+      $figures[memory.memory_type]
+    ) AS figures
+    // end: figures_of_memory
+  WITH
+    memory,
+    before,
+    figures.prune_below AS below,
+    duration({seconds: toInteger(figures.prune_days * 86400)}) AS unused
+  CALL (memory, below, unused) {
+    OPTIONAL MATCH
+      (memory)
+        // fragment: link_types
+        -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
+      (other:Memory)
+    WHERE link.strength < below
+    SET link.lock = true
+    REMOVE link.lock
+    WITH memory, link, other, below, unused
+    WHERE link IS NULL OR link.strength < below
+    WITH memory, link, other, link.coactivated_at + unused AS due_at
+    WITH
+      link,
+      due_at,
+      link IS NOT NULL AND coalesce(due_at <= $as_of, true) AS due,
+      memory.pinned OR coalesce(other.pinned, false) AS pinned
+    WITH *, due AND NOT pinned AS gone
+    RETURN
+      collect(CASE WHEN gone THEN link END) AS weak,
+      // What is left to look at: links that were used, and those that only a pin keeps.
+      min(CASE WHEN link IS NOT NULL AND NOT gone
+        THEN CASE WHEN due_at > $as_of THEN due_at ELSE $as_of + duration({days: 1}) END
+      END) AS next_at,
+      sum(CASE WHEN due AND pinned THEN 1 ELSE 0 END) AS pinned
+  }
+  SET memory.prune_at = next_at
+  RETURN
+    collect(memory.id) AS memory_ids,
+    collect(before) AS prune_before,
+    collect(weak) AS weak,
+    collect(pinned) AS pinned
+}
+CALL (weak) {
+  UNWIND range(0, size(weak) - 1) AS at
+  UNWIND weak[at] AS link
+  RETURN
+    collect(link) AS links,
+    collect(at) AS from_places,
+    collect(endNode(link).id) AS to_ids,
+    collect(type(link)) AS types
+}
+CALL (links) {
+  UNWIND links AS link
+  UNWIND keys(link) AS name
+  RETURN collect(DISTINCT name) AS names
+}
+CALL (run, memory_ids, prune_before, pinned, links, from_places, to_ids, types, names) {
+  WITH *
+  WHERE memory_ids <> []
+  CREATE
+    (run)-[:DID]->(step:Step {
+      tenant_id: $tenant_id,
+      run_id: $run_id,
+      place: $place,
+      stage: 'prune',
+      kind: 'pruned',
+      memory_ids: memory_ids,
+      prune_before: prune_before,
+      pinned: pinned,
+      from_places: from_places,
+      to_ids: to_ids,
+      types: types,
+      names: names
+    })
+  WITH step, links, names
+  UNWIND names AS name
+  WITH step, links, name, [link IN links WHERE link[name] IS NOT NULL | link[name]] AS told
+  // A list holds no nulls: where a link had no such property stands another's, and `has_` says so.
+  SET
+    step['has_' + name] = [link IN links | link[name] IS NOT NULL],
+    step['all_' + name] = [link IN links | coalesce(link[name], told[0])]
+}
+FOREACH (link IN links |
+  DELETE link
+)
+RETURN
+  size(memory_ids) AS memories,
+  size(to_ids) AS pruned,
+  reduce(total = 0, kept IN pinned | total + kept) AS pinned

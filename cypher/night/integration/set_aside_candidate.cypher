@@ -1,0 +1,35 @@
+// Set aside the next candidate of a persona that has had its full time: no night can make anything of it.
+//
+// $tenant_id     string
+// $persona_id    string
+// $drawn_before  zoned datetime
+// $as_of         zoned datetime
+// $why           string
+//
+// Returns id; nothing when there is none.
+CYPHER 25
+// fragment: eligible_candidates
+MATCH (candidate:Candidate)
+  USING INDEX SEEK candidate:Candidate(tenant_id, persona_id, state, said_at, id)
+WHERE
+  candidate.tenant_id = $tenant_id AND
+  candidate.persona_id = $persona_id AND
+  candidate.state = 'pending' AND
+  candidate.said_at IS NOT NULL AND
+  candidate.id IS NOT NULL AND // an index is used only when all it covers is asked for
+  candidate.extracted_at <= $drawn_before AND
+  candidate.set_aside_at IS NULL
+WITH candidate
+// All of the index's properties, so that it is read in its order, and no farther than the limit.
+ORDER BY
+  candidate.tenant_id,
+  candidate.persona_id,
+  candidate.state,
+  candidate.said_at,
+  candidate.id
+// end: eligible_candidates
+LIMIT 1
+SET
+  candidate.set_aside_at = $as_of,
+  candidate.set_aside_why = $why
+RETURN candidate.id AS id

@@ -1,0 +1,49 @@
+// Memories that have lost some of their sources are turned down by the flags on those that are left.
+//
+// $tenant_id  string
+// $ids        list of strings
+CYPHER 25
+UNWIND $ids AS id
+MATCH (memory:Memory {tenant_id: $tenant_id, id: id})
+WITH
+  memory,
+  reduce(
+    weight = coalesce(memory.own_modifier, 1.0),
+    // fragment: flag_factors
+    factor IN
+      COLLECT {
+        MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+        WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+        WITH
+          flag.act AS act,
+          min(
+            coalesce(
+              [
+                place IN range(0, size(flag.factor_of) - 1)
+                WHERE flag.factor_of[place] = memory.memory_type + '/' + memory.category |
+                flag.factors[place]
+              ][0],
+              [
+                place IN range(0, size(flag.factor_of) - 1)
+                WHERE flag.factor_of[place] = memory.memory_type |
+                flag.factors[place]
+              ][0],
+              flag.factor
+            )
+          ) AS factor
+        RETURN factor
+        ORDER BY act
+      } |
+    weight * factor
+    // end: flag_factors
+  ) AS weight
+SET
+  memory.weight_modifier = weight,
+  memory.minimized = weight < 1,
+  memory.flagged =
+    coalesce(memory.own_flagged, false) OR
+    EXISTS { (memory)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: memory.persona_id}) }
+WITH memory
+// fragment: link_types
+MATCH (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
+SET link.weight_modifier = memory.weight_modifier

@@ -1,0 +1,54 @@
+// Memories are candidates again, as they were.
+//
+// $tenant_id   string
+// $persona_id  string
+// $ids         list of strings
+//
+// Returns id, links: how many links that somebody made since went with it.
+CYPHER 25
+UNWIND $ids AS id
+MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+  -[remembers:REMEMBERS]->(memory:Memory {tenant_id: $tenant_id, id: id})
+CALL (memory) {
+  OPTIONAL MATCH
+    // fragment: link_types
+    (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(:Memory)
+  DELETE link
+  RETURN count(link) AS links
+}
+CALL (memory) {
+  MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
+  WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
+  RETURN min(flag.flagged_at) AS flagged_at
+}
+DELETE remembers
+CREATE (persona)-[:CONSIDERS]->(memory)
+REMOVE
+  memory:Memory:Episodic:Semantic:Somatic,
+  memory.formed_at,
+  memory.importance,
+  memory.idle_importance,
+  memory.idle_since,
+  memory.fades_at,
+  memory.prune_at,
+  memory.stirred_at,
+  memory.salience,
+  memory.salience_at,
+  memory.uses_on,
+  memory.uses_today,
+  memory.access_count,
+  memory.accessed_at,
+  memory.reinforcements,
+  memory.weight_modifier,
+  memory.own_modifier,
+  memory.pinned,
+  memory.awaits,
+  memory.archived_at,
+  memory.valid_from,
+  memory.valid_to
+SET
+  memory:Candidate,
+  memory.state = CASE WHEN memory.flagged THEN 'suppressed' ELSE 'pending' END,
+  memory.deprioritized_at = flagged_at,
+  memory.minimized = false
+RETURN memory.id AS id, links

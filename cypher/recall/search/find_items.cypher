@@ -1,0 +1,204 @@
+// Find what a persona may need for a question: the items nearest to it in meaning, those that match it in
+// words, and those that the links of the most promising ones lead to, one step along any link and two along
+// PRECEDES. Items are memories and today's candidates. Filters are applied inside the vector index.
+//
+// $tenant_id   string
+// $persona_id  string
+// $embedding   vector, of the question
+// $query       string, in Lucene's syntax, with the persona's search_scope in it
+// $nearest     integer: how many items by meaning
+// $matching    integer: how many by words
+// $scanned     integer: how many of a project, or with tags
+// $by_meaning  float: weight of the similarity in the first rough score
+// $people      list of strings: whom the question is about, if that is certain
+// $limit       integer: how many items, by the rough score
+// $sources     integer: of how many of these the links are followed
+// $linked      integer: how many of one item's links are followed, the strongest, PRECEDES not counted
+// $states      list of strings
+// $types       list of strings
+// $flagged     boolean
+// $from_at     zoned datetime
+// $to_at       zoned datetime, itself included
+// $as_of       zoned datetime: facts that ended by then are left out
+// $categories  list of strings or null
+// $tags        list of strings or null: all of them
+// $project     string or null
+//
+// Returns found: for each property that the ranking needs a list over all items, the highest rough score
+// first; times in microseconds; similarity is the cosine, matched the full-text score, 0 when the item was
+// not found that way. links: lists of source_id, id (of an item that may have been filtered out), type,
+// strength, and further: the strength of a second link on the way, or null; both times weight_modifier.
+// Lists, since a row or a map for each item would cost more than the search.
+CYPHER 25
+CALL () {
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
+      VECTOR INDEX meaning
+      FOR $embedding
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = $flagged AND
+        item.state IN $states AND
+        item.memory_type IN $types AND
+        item.said_at >= $from_at AND
+        item.said_at <= $to_at
+      LIMIT $nearest
+    ) SCORE AS score
+  RETURN item, 2 * score - 1 AS similarity, null AS matched
+  UNION ALL
+  CALL db.index.fulltext.queryNodes('words', $query, {limit: $matching}) YIELD node AS item, score
+  RETURN item, null AS similarity, score AS matched
+  UNION ALL
+  // What a category, a project or tags select is read however far it is from the question.
+  UNWIND CASE WHEN $categories IS NULL THEN [] ELSE [1] END AS once
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
+      VECTOR INDEX meaning
+      FOR $embedding
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = $flagged AND
+        item.state IN $states AND
+        item.memory_type IN $types AND
+        item.said_at >= $from_at AND
+        item.said_at <= $to_at AND
+        item.category IN $categories
+      LIMIT $nearest
+    ) SCORE AS score
+  RETURN item, 2 * score - 1 AS similarity, null AS matched
+  UNION ALL
+  WITH toFloatList($embedding) AS embedding
+  MATCH (item:Memory {tenant_id: $tenant_id, persona_id: $persona_id, project: $project})
+  WHERE item.flagged = $flagged AND item.state IN $states
+  WITH item, embedding
+  LIMIT $scanned
+  RETURN
+    item,
+    2 * vector.similarity.cosine(item.embedding, embedding) - 1 AS similarity,
+    null AS matched
+  UNION ALL
+  WITH
+    toFloatList($embedding) AS embedding,
+    CASE WHEN $tags IS NOT NULL AND $project IS NULL THEN true END AS tagged
+  MATCH (item:Memory {tenant_id: $tenant_id, persona_id: $persona_id, tagged: tagged})
+  WHERE
+    item.flagged = $flagged AND
+    item.state IN $states AND
+    all(tag IN $tags WHERE tag IN item.tags)
+  WITH item, embedding
+  LIMIT $scanned
+  RETURN
+    item,
+    2 * vector.similarity.cosine(item.embedding, embedding) - 1 AS similarity,
+    null AS matched
+}
+WITH item, max(similarity) AS similarity, max(matched) AS matched
+WHERE
+  // fragment: recallable_item
+  item.tenant_id = $tenant_id AND
+  item.persona_id = $persona_id AND
+  item.flagged = $flagged AND
+  item.state IN $states AND
+  item.memory_type IN $types AND
+  item.said_at >= $from_at AND
+  item.said_at <= $to_at AND
+  (item.valid_to IS NULL OR item.valid_to > $as_of) AND
+  ($categories IS NULL OR item.category IN $categories) AND
+  ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(item.tags, []))) AND
+  ($project IS NULL OR item.project = $project)
+  // end: recallable_item
+WITH
+  collect({item: item, similarity: similarity, matched: matched}) AS hits,
+  min(similarity) AS least_similarity,
+  max(matched) AS best_match
+UNWIND hits AS hit
+WITH
+  hit.item AS item,
+  hit.similarity AS similarity,
+  hit.matched AS matched,
+  $by_meaning * coalesce(hit.similarity, least_similarity, 0.0) +
+    0.4 * coalesce(hit.matched / best_match, 0.0) +
+    CASE WHEN hit.item.about IN $people THEN 0.3 ELSE 0.0 END AS rough_score
+ORDER BY rough_score DESC, item.id
+LIMIT $limit
+WITH collect({item: item, similarity: similarity, matched: matched}) AS hits
+WITH hits, [hit IN hits | hit.item] AS known
+CALL (known) {
+  UNWIND known[..$sources] AS source
+  CALL (source) {
+    MATCH (source)-[link:PRECEDES]-(item:Memory)
+    RETURN item, 'PRECEDES' AS type, link.strength * link.weight_modifier AS strength, null AS further
+    UNION ALL
+    MATCH (source)-[link:PRECEDES]-(:Memory)-[second:PRECEDES]-(item:Memory)
+    WHERE item <> source
+    RETURN
+      item,
+      'PRECEDES' AS type,
+      link.strength * link.weight_modifier AS strength,
+      second.strength * second.weight_modifier AS further
+    UNION ALL
+    MATCH
+      // fragment: link_types_without_order
+      (source)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|CAUSALLY_LINKED]-(item:Memory)
+    WITH item, type(link) AS type, link.strength * link.weight_modifier AS strength
+    ORDER BY strength DESC, item.id
+    LIMIT $linked
+    RETURN item, type, strength, null AS further
+  }
+  RETURN
+    collect({source: source, item: item, type: type, strength: strength, further: further}) AS links,
+    collect(DISTINCT item) AS reached
+}
+CALL (known, reached) {
+  UNWIND reached AS item
+  WITH known, item
+  WHERE
+    NOT item IN known AND
+    // fragment: recallable_item
+    item.tenant_id = $tenant_id AND
+    item.persona_id = $persona_id AND
+    item.flagged = $flagged AND
+    item.state IN $states AND
+    item.memory_type IN $types AND
+    item.said_at >= $from_at AND
+    item.said_at <= $to_at AND
+    (item.valid_to IS NULL OR item.valid_to > $as_of) AND
+    ($categories IS NULL OR item.category IN $categories) AND
+    ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(item.tags, []))) AND
+    ($project IS NULL OR item.project = $project)
+    // end: recallable_item
+  RETURN collect({item: item}) AS new
+}
+WITH links, hits + new AS all_hits, known + [hit IN new | hit.item] AS items
+RETURN
+  {
+    id: [item IN items | item.id],
+    memory_type: [item IN items | item.memory_type],
+    state: [item IN items | item.state],
+    flagged: [item IN items | item.flagged],
+    text: [item IN items | item.text],
+    about: [item IN items | item.about],
+    category: [item IN items | item.category],
+    conversation_id: [item IN items | item.conversation_id],
+    source_id: [item IN items | item.source_id],
+    packed_vectors: [item IN items | item.packed_vectors],
+    token_estimate: [item IN items | item.token_estimate],
+    importance: [item IN items | coalesce(item.importance, 5)],
+    pinned: [item IN items | coalesce(item.pinned, false)],
+    access_count: [item IN items | coalesce(item.access_count, 0)],
+    weight_modifier: [item IN items | coalesce(item.weight_modifier, 1.0)],
+    said_at: [item IN items | item.said_at.epochSeconds * 1000000 + item.said_at.microsecond],
+    valid_from: [item IN items | item.valid_from.epochSeconds * 1000000 + item.valid_from.microsecond],
+    valid_to: [item IN items | item.valid_to.epochSeconds * 1000000 + item.valid_to.microsecond],
+    similarity: [hit IN all_hits | coalesce(hit.similarity, 0.0)],
+    matched: [hit IN all_hits | coalesce(hit.matched, 0.0)]
+  } AS found,
+  {
+    source_id: [link IN links | link.source.id],
+    id: [link IN links | link.item.id],
+    type: [link IN links | link.type],
+    strength: [link IN links | link.strength],
+    further: [link IN links | link.further]
+  } AS links
