@@ -487,7 +487,7 @@ async def test_left_alone_a_memory_fades_step_by_step_into_the_archive(life: Lif
         ("none", [5, 5, 5, 5]),
     ],
 )
-async def test_the_graph_follows_the_chosen_curve_as_the_policy_reckons_it(
+async def test_the_graph_follows_the_chosen_curve_as_the_policy_computes_it(
     life: Life, curve: str, left: list[int]
 ) -> None:
     layer = Layer(figures={"decay_curve": curve})
