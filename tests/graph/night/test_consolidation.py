@@ -13,9 +13,8 @@ from engine.policy.policy import (
     Layer,
     importance_after,
     merge_layers,
-    set_persona_policy,
-    set_tenant_policy,
 )
+from engine.policy.stored import set_persona_policy, set_tenant_policy
 from tests.lives import BORN, FIRST_NIGHT, Life
 
 DAY = timedelta(days=1)

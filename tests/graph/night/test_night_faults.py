@@ -14,7 +14,8 @@ from engine.night.ledger import Run, get_run, list_changes, list_runs
 from engine.night.nights import HOUR, NIGHT, Stage
 from engine.night.steps import ActiveRun
 from engine.night.undo import undo_run
-from engine.policy.policy import Layer, set_persona_policy
+from engine.policy.policy import Layer
+from engine.policy.stored import set_persona_policy
 from tests.lives import BORN, FIRST_NIGHT, Life
 from tests.plans import profiling
 
