@@ -10,13 +10,15 @@ from neo4j import AsyncResult, ResultSummary
 
 import cypher
 from engine.models import Row
-from engine.store import graph as door
+from engine.store import graph as graph_module
 from engine.store.graph import Graph
 
 
 async def explained(graph: Graph, name: str) -> ResultSummary:
     async with graph._driver.session(database=graph._database) as session:
-        result = await session.run(door.as_sent(f"EXPLAIN {cypher.statement(name)}"))
+        result = await session.run(
+            graph_module.with_parameter_map(f"EXPLAIN {cypher.statement(name)}")
+        )
         return await result.consume()
 
 
@@ -60,17 +62,17 @@ def counted(plan: Row) -> tuple[int, int]:
 def profiling() -> Iterator[Costs]:
     """Let Neo4j count what the engine's statements read."""
     costs, name_of = Costs(), dict[str, str]()
-    statement, rows_of = cypher.statement, door.rows_of
+    statement, read_rows = cypher.statement, graph_module.read_rows
 
     def profiled(name: str) -> str:
         text = statement(name)
         if name.startswith(("store/", "embedding/", "service/index_repair/")):
             return text
-        name_of[door.as_sent(f"PROFILE {text}")] = name
+        name_of[graph_module.with_parameter_map(f"PROFILE {text}")] = name
         return f"PROFILE {text}"
 
     async def counting(result: AsyncResult) -> list[Row]:
-        rows = await rows_of(result)
+        rows = await read_rows(result)
         summary = await result.consume()
         if summary.profile and summary.query:
             costs.note(name_of[summary.query], summary.profile)
@@ -78,5 +80,5 @@ def profiling() -> Iterator[Costs]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(cypher, "statement", profiled)
-        patched.setattr(door, "rows_of", counting)
+        patched.setattr(graph_module, "read_rows", counting)
         yield costs

@@ -1,4 +1,4 @@
-// Change the policy of one persona. Its next run reckons anew when each memory fades.
+// Change the policy of one persona. Its next run reschedules every memory.
 //
 // $tenant_id   string
 // $persona_id  string

@@ -1,4 +1,4 @@
-// Change the policy under all personas of a tenant. Their next runs reckon anew.
+// Change the policy under all personas of a tenant. Their next runs reschedule every memory.
 //
 // $tenant_id  string
 // $policy     string, JSON

@@ -97,7 +97,7 @@ def archived(step: Row) -> Iterator[Row]:
         yield {"id": memory_id, "salience_before": salience}
 
 
-def reckoned(step: Row) -> Iterator[Row]:
+def rescheduled(step: Row) -> Iterator[Row]:
     yield {"memories": len(step["memory_ids"])}
 
 
@@ -106,5 +106,5 @@ LISTS = {
     "pruned": pruned,
     "decayed": decayed,
     "archived": archived,
-    "reckoned": reckoned,
+    "rescheduled": rescheduled,
 }

@@ -11,15 +11,15 @@ FADING_AT_ONCE = 10_000  # memories that decay in one step
 PRUNED_AT_ONCE = 5_000  # memories whose weak links are looked at in one step
 
 
-async def reckon(run: ActiveRun) -> dict[str, int]:
-    """After a change of policy every memory is looked at once."""
-    if run.policy_version == run.reckoned_version:
+async def reschedule(run: ActiveRun) -> dict[str, int]:
+    """After a change of policy, make every memory due now, so that decay and prune look at it."""
+    if run.policy_version == run.rescheduled_version:
         return {}
     last, reached = "", list[str]()
 
     async def put_some(write: Write, place: int) -> Step | None:
         (row,) = await write(
-            "night/fading/make_all_due",
+            "night/fading/reschedule",
             **run.whose,
             run_id=run.id,
             place=place,
@@ -30,11 +30,11 @@ async def reckon(run: ActiveRun) -> dict[str, int]:
         )
         if row["memories"]:
             reached.append(row["last"])
-            return Step({"reckoned": row["memories"]})
-        await write("night/fading/record_policy_version", **run.whose, version=run.policy_version)
+            return Step({"rescheduled": row["memories"]})
+        await write("night/fading/set_rescheduled_version", **run.whose, version=run.policy_version)
         return None
 
-    while await run.step("reckon", put_some):
+    while await run.step("reschedule", put_some):
         last = reached[-1]
     return {}
 

@@ -120,7 +120,7 @@ async def pass_over_some(run: ActiveRun, write: Write) -> Step | None:
 
 def lowest_threshold(policy: Policy) -> float:
     """No memory less similar than this can be merged into, whatever its type and category."""
-    return min(figures.merge_threshold for figures in policy.every())
+    return min(figures.merge_threshold for figures in policy.all_figures())
 
 
 def period(policy: Policy, memory_type: str, category: str | None) -> timedelta:

@@ -33,7 +33,7 @@ async def link(run: ActiveRun) -> dict[str, int]:
 
 
 async def link_some(run: ActiveRun, write: Write, limit: int) -> Step | None:
-    most = max(figures.relate_limit for figures in run.policy.every())
+    most = max(figures.relate_limit for figures in run.policy.all_figures())
     rows = await write("night/linking/list_new_memories", **run.whose, limit=limit, near=most + 1)
     if not rows:
         return None
@@ -66,7 +66,7 @@ def plan_links(
 ) -> dict[Link, float | None]:
     """The links of new memories, with the similarity of those that are alike in meaning."""
     planned: dict[Link, float | None] = {}
-    floor = min(figures.relate_threshold for figures in run.policy.every())
+    floor = min(figures.relate_threshold for figures in run.policy.all_figures())
     near_here = similar_formed(
         [row["memory"]["embedding"] for row in rows], run.formed, floor=floor
     )

@@ -18,7 +18,7 @@ from engine.models import Row
 from engine.night.capture import capture
 from engine.night.checkpoints import checkpoints
 from engine.night.distil import distil
-from engine.night.fade import archive, decay, prune, reckon, strengthen
+from engine.night.fade import archive, decay, prune, reschedule, strengthen
 from engine.night.integrate import integrate
 from engine.night.ledger import Run, fold_ledger, get_run
 from engine.night.link import link
@@ -49,7 +49,7 @@ NIGHT = (
     Stage("link", link),
     Stage("distil", distil),
     Stage("strengthen", strengthen),
-    Stage("reckon", reckon),
+    Stage("reschedule", reschedule),
     Stage("prune", prune),
     Stage("decay", decay),
     Stage("archive", archive),
@@ -162,7 +162,7 @@ async def open_or_resume(
             as_of=run["as_of"],
             slept_at=begun["slept_at"],
             policy_version=begun["policy_version"],
-            reckoned_version=begun["reckoned_version"],
+            rescheduled_version=begun["rescheduled_version"],
             policy=policy,
             window=timedelta(hours=policy.figures.editing_window_hours),
         )

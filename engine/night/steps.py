@@ -65,7 +65,7 @@ class ActiveRun:
     as_of: datetime  # the run's own time: taken up later, it goes on as if it were then
     slept_at: datetime | None  # the time of the night before
     policy_version: int  # read before the policy: how often it has changed
-    reckoned_version: int  # up to which change every memory was looked at
+    rescheduled_version: int  # up to which change every memory was looked at
     policy: Policy
     window: timedelta
     # By id, what this worker has made memories of. Vector indexes show only what is committed, and

@@ -163,9 +163,9 @@ async def unarchive(write: Write, where: Where, place: Where) -> list[str]:
     return [f"state of {it}" for it in row["kept"]]
 
 
-async def unreckon(write: Write, where: Where, place: Where) -> list[str]:
+async def restore_schedule(write: Write, where: Where, place: Where) -> list[str]:
     await write(
-        "night/undo/undo_make_all_due", **whose(where), **without_tenant(place), never=EARLIEST
+        "night/undo/restore_schedule", **whose(where), **without_tenant(place), never=EARLIEST
     )
     return []
 
@@ -201,5 +201,5 @@ KEPT_BY_THEMSELVES: dict[str, Undo] = {
     "pruned": relink,
     "decayed": undecay,
     "archived": unarchive,
-    "reckoned": unreckon,
+    "rescheduled": restore_schedule,
 }

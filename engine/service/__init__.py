@@ -1,6 +1,6 @@
-"""What a process needs around the domain: its clock, logs, jobs, readiness, warm-up, index repair.
+"""What a process needs around the domain: clock, logs, jobs, readiness, warm-up, index repair.
 
-Used by the doors alone; no other room depends on it.
+Used by the API, the tasks and the command; no other room depends on it.
 """
 
 from engine.service.clock import Clock, MovableClock, open_clock

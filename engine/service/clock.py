@@ -1,4 +1,4 @@
-"""What time it is for the engine: the real time, or one that an admin has moved."""
+"""The engine's clock: the real time, or a time that an admin has set."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,7 +6,7 @@ from engine.errors import Invalid
 from engine.settings import Settings
 from engine.store import Graph
 
-FARTHEST = timedelta(days=100 * 366)
+MAX_OFFSET = timedelta(days=100 * 366)
 
 
 class Clock:
@@ -17,27 +17,28 @@ class Clock:
 
 
 class MovableClock(Clock):
-    """Kept in the graph, so that every process of the engine lives at the same time.
+    """A clock that is ahead of the real time, or behind it, by an offset kept in the graph.
 
-    It runs on from where it was set. Keys and leases are not its business: they follow real time.
+    In the graph, so that every process has the same time. Keys and leases follow real time.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
 
     async def now(self) -> datetime:
-        moved = await self._graph.read("service/clock/read_clock")
-        ahead = timedelta(seconds=moved[0]["ahead_seconds"]) if moved else timedelta()
-        return datetime.now(UTC) + ahead
+        rows = await self._graph.read("service/clock/read_clock")
+        offset = timedelta(seconds=rows[0]["ahead_seconds"]) if rows else timedelta()
+        return datetime.now(UTC) + offset
 
     async def move(self, to: datetime | None) -> datetime:
-        """Set the engine's time, or with None give it back to the real one."""
-        ahead = to - datetime.now(UTC) if to else timedelta()
-        if abs(ahead) > FARTHEST:
+        """Set the engine's time, from which it runs on; None sets it to the real time."""
+        offset = to - datetime.now(UTC) if to else timedelta()
+        if abs(offset) > MAX_OFFSET:
             raise Invalid("The clock can be moved by a hundred years at most.")
-        await self._graph.write("service/clock/move_clock", ahead_seconds=ahead.total_seconds())
+        await self._graph.write("service/clock/move_clock", ahead_seconds=offset.total_seconds())
         return await self.now()
 
 
 def open_clock(settings: Settings, graph: Graph) -> Clock:
+    """The clock that the settings choose."""
     return MovableClock(graph) if settings.clock == "movable" else Clock()

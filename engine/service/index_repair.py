@@ -1,6 +1,6 @@
-"""Indexes that Neo4j gave up over a value they cannot hold, made again.
+"""Repair of indexes that failed because a value was too long for them.
 
-Can be run again: a repair that was interrupted goes on, and what is done is left alone.
+Safe to run again: an interrupted repair continues, and what is repaired is left alone.
 """
 
 import json
@@ -10,17 +10,17 @@ from engine.bounds import KEY_BYTES
 from engine.memory import index_properties
 from engine.store import Graph
 
-AT_ONCE = 500  # items
-DROPPED_BY = {"meaning": "embedding/drop_vector_index", "words": "embedding/drop_text_index"}
-LONGEST = {"category": KEY_BYTES, "fact": KEY_BYTES, "about": KEY_BYTES}
+BATCH_SIZE = 500  # items
+DROP_STATEMENTS = {"meaning": "embedding/drop_vector_index", "words": "embedding/drop_text_index"}
+MAX_BYTES = {"category": KEY_BYTES, "fact": KEY_BYTES, "about": KEY_BYTES}
 
 
 async def refile_items(graph: Graph) -> int:
-    """File the items again whose category, fact or feeling is beyond its bound; how many."""
+    """Recompute the index properties of items where one is too long. Returns how many items."""
     refiled = 0
     while True:
         rows = await graph.read(
-            "service/index_repair/list_unindexable_items", longest=LONGEST, limit=AT_ONCE
+            "service/index_repair/list_unindexable_items", longest=MAX_BYTES, limit=BATCH_SIZE
         )
         if not rows:
             return refiled
@@ -30,7 +30,7 @@ async def refile_items(graph: Graph) -> int:
                 {
                     "tenant_id": row["tenant_id"],
                     "id": row["id"],
-                    "index_properties": index_properties(parsed(row)),
+                    "index_properties": index_properties(parse_content(row)),
                 }
                 for row in rows
             ],
@@ -39,22 +39,22 @@ async def refile_items(graph: Graph) -> int:
 
 
 async def repair_indexes(graph: Graph) -> list[str]:
-    """Drop the indexes over memories that Neo4j gave up, so that they are made again.
+    """Drop the failed indexes over memories, so that they are created again. Returns their names.
 
-    One that met a value too long for it has failed and stays so. What is too long is filed again
-    first, or the new index would fail as well. Returns which were dropped.
+    An index that met a value too long for it stays failed. Such values are shortened first, or the
+    new index would fail as well.
     """
     rows = await graph.read("store/setup/list_failed_indexes")
-    failed = sorted({row["name"] for row in rows} & DROPPED_BY.keys())
+    failed = sorted({row["name"] for row in rows} & DROP_STATEMENTS.keys())
     if failed:
         await refile_items(graph)
     for name in failed:
-        await graph.write(DROPPED_BY[name])
+        await graph.write(DROP_STATEMENTS[name])
     return failed
 
 
-def parsed(row: dict[str, Any]) -> dict[str, Any]:
-    """The content of an item; empty when it cannot be read."""
+def parse_content(row: dict[str, Any]) -> dict[str, Any]:
+    """The content of an item; empty when it is not a JSON object."""
     try:
         content = json.loads(row["content"] or "{}")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Handing work to the workers, by name: the doors do not know each other."""
+"""Sending jobs to the workers by name, so that the API need not import the tasks."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ log = structlog.get_logger("jobs")
 
 
 class Jobs:
-    """Sends jobs through the broker. One that cannot be sent is found again by the timetable."""
+    """Sends jobs through the broker. The timetable makes up for one that could not be sent."""
 
     def __init__(self, settings: Settings) -> None:
         self._celery = Celery(broker=settings.broker_url)
@@ -24,7 +24,7 @@ class Jobs:
         }
 
     async def send(self, name: str, *arguments: str) -> bool:
-        """True once the broker has it. A broker that is away is not the caller's problem."""
+        """Send a job. Returns whether the broker has it; a broker that is away is only logged."""
         try:
             await asyncio.to_thread(
                 self._celery.send_task, name, args=arguments, retry=False, ignore_result=True

@@ -1,4 +1,4 @@
-"""Structured logs, the same for every process. They carry ids and figures, never content."""
+"""Structured logs, the same for every process. They carry ids and numbers, never content."""
 
 import logging
 import sys
@@ -12,7 +12,7 @@ from engine.settings import Settings
 
 
 def set_up_logs(settings: Settings) -> None:
-    """One line per event on standard error, as JSON or for a person."""
+    """Log one line per event to standard error, as JSON or formatted for a person."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -20,7 +20,7 @@ def set_up_logs(settings: Settings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         without_messages,
     ]
-    last: Processor = (
+    renderer: Processor = (
         structlog.processors.JSONRenderer()
         if settings.log_format == "json"
         else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
@@ -29,13 +29,13 @@ def set_up_logs(settings: Settings) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings.log_level.upper())
-    # The driver logs every failed try; the engine says it once, as GraphUnavailable.
+    # The driver logs every failed attempt; the engine reports it once, as GraphUnavailable.
     logging.getLogger("neo4j").setLevel(logging.CRITICAL)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs whole URLs
     structlog.configure(
@@ -47,11 +47,11 @@ def set_up_logs(settings: Settings) -> None:
 
 
 def without_messages(_: Any, __: str, event: EventDict) -> EventDict:
-    """Tell where an error came from, not what it said: its text may quote what people wrote."""
-    found = event.pop("exc_info", None)
-    if found is True:
-        found = sys.exc_info()
-    error = found[1] if isinstance(found, tuple) else found
+    """Replace an exception by its type and stack: its message may quote what people wrote."""
+    exc_info = event.pop("exc_info", None)
+    if exc_info is True:
+        exc_info = sys.exc_info()
+    error = exc_info[1] if isinstance(exc_info, tuple) else exc_info
     if isinstance(error, BaseException):
         event["error"] = type(error).__name__
         event["where"] = [

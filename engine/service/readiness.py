@@ -1,4 +1,4 @@
-"""Can the engine do its work right now? Asked part by part, side by side, in bounded time."""
+"""Whether the engine can serve requests now: checks of all its parts, in parallel."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -10,12 +10,12 @@ from engine.embedding import Embedder
 from engine.errors import EngineError, ModelMismatch
 from engine.store import Graph, list_workers, pending, ping
 
-PATIENCE = 2.0  # seconds; an answer that comes later is as good as none
+PATIENCE = 2.0  # seconds; a part that answers later counts as not ready
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One part the engine stands on."""
+    """The state of one part that the engine needs."""
 
     ok: bool
     detail: str
@@ -23,66 +23,68 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """All parts together; `ready` only when every one is."""
+    """All checks, by name; `ready` when every one is ok."""
 
     ready: bool
     checks: dict[str, Check]
 
 
 async def check_readiness(graph: Graph, redis: Redis, embedder: Embedder, warm: Check) -> Readiness:
-    """Ask every part, side by side. `warm` is whether first requests are as fast as later ones."""
-    impatient = graph.with_limit(PATIENCE)
-    asked = {
-        "neo4j": answers(impatient),
-        "schema": schema(impatient),
-        "model": model(impatient, embedder),
-        "redis": carries(redis),
-        "worker": worker(redis),
+    """Check every part in parallel. `warm`: whether first requests are as fast as later ones."""
+    limited = graph.with_limit(PATIENCE)
+    running = {
+        "neo4j": check_neo4j(limited),
+        "schema": check_schema(limited),
+        "model": check_model(limited, embedder),
+        "redis": check_redis(redis),
+        "worker": check_workers(redis),
     }
-    checks = dict(zip(asked, await asyncio.gather(*map(judge, asked.values())), strict=True))
+    results = await asyncio.gather(*map(failed_on_error, running.values()))
+    checks = dict(zip(running, results, strict=True))
     checks["warm"] = warm
     return Readiness(all(check.ok for check in checks.values()), checks)
 
 
-async def judge(question: Awaitable[Check]) -> Check:
+async def failed_on_error(check: Awaitable[Check]) -> Check:
+    """The result of a check; a failed one when it raises or takes too long."""
     try:
         async with asyncio.timeout(PATIENCE + 0.5):
-            return await question
+            return await check
     except EngineError as error:
         return Check(False, str(error))
     except TimeoutError:
         return Check(False, "No answer in time.")
 
 
-async def answers(graph: Graph) -> Check:
+async def check_neo4j(graph: Graph) -> Check:
     await graph.read("store/setup/ping")
     return Check(True, "Neo4j answers.")
 
 
-async def schema(graph: Graph) -> Check:
-    waiting = await pending(graph)
-    if waiting:
-        return Check(False, f"{len(waiting)} migrations are still to be applied.")
+async def check_schema(graph: Graph) -> Check:
+    unapplied = await pending(graph)
+    if unapplied:
+        return Check(False, f"{len(unapplied)} migrations are still to be applied.")
     return Check(True, "The schema is up to date.")
 
 
-async def model(graph: Graph, embedder: Embedder) -> Check:
-    found = await graph.read("embedding/read_model")
-    if not found:
+async def check_model(graph: Graph, embedder: Embedder) -> Check:
+    rows = await graph.read("embedding/read_model")
+    if not rows:
         return Check(False, "No embedding model has been claimed yet.")
-    remembered = found[0]["model"], found[0]["dimensions"]
-    if remembered != (embedder.model, embedder.dimensions):
-        raise ModelMismatch(remembered[0], embedder.model)
+    stored = rows[0]["model"], rows[0]["dimensions"]
+    if stored != (embedder.model, embedder.dimensions):
+        raise ModelMismatch(stored[0], embedder.model)
     return Check(True, f"Vectors are made by {embedder.model}.")
 
 
-async def carries(redis: Redis) -> Check:
+async def check_redis(redis: Redis) -> Check:
     await ping(redis)
     return Check(True, "Redis answers.")
 
 
-async def worker(redis: Redis) -> Check:
-    seen = await list_workers(redis)
-    if not seen:
-        return Check(False, "No worker was heard of lately.")
-    return Check(True, f"{len(seen)} worker{'s' * (len(seen) > 1)} at work.")
+async def check_workers(redis: Redis) -> Check:
+    workers = await list_workers(redis)
+    if not workers:
+        return Check(False, "No worker has sent a heartbeat lately.")
+    return Check(True, f"{len(workers)} worker{'s' * (len(workers) > 1)} running.")

@@ -1,7 +1,7 @@
-"""What a process does once, before it says that it is ready: load the model, plan the statements.
+"""Warm-up of a process before it reports ready: load the model, plan the statements.
 
-The first use of each costs seconds: a model is read from disk, and Neo4j plans a statement it has
-not seen since it started. Nobody's first message should pay for that.
+The first use of each costs seconds: the model is read from disk, and Neo4j plans a statement it has
+not seen since it started. No request should wait for that.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from engine.embedding import Embedder
 from engine.service.readiness import Check
 from engine.store import Graph
 
-# What answers people who wait: recall and context, what is said, «Forget This» and its undo.
-HOT = (
+# The statements of requests that a person waits for: recall, context, messages, flags, undo.
+HOT_STATEMENTS = (
     "access/keys/find_key",
     "access/tokens/find_token",
     "access/personas/get_persona",
@@ -43,20 +43,20 @@ HOT = (
     "memory/memories/add_memory",
     "memory/memories/get_memory",
 )
-LIMIT = 60.0  # seconds one statement may take to be planned on a busy machine
-CONNECTIONS = 4  # opened before anybody asks
+PLAN_SECONDS = 60.0  # that planning one statement may take on a busy machine
+CONNECTIONS = 4  # opened before the first request
 PARAMETER = re.compile(r"^// \$(\w+)\s+(.+)$", re.MULTILINE)
-ID = "warming-up"  # that nothing has
+SAMPLE_ID = "warming-up"  # no node has this id
 
 log = structlog.get_logger("warmup")
 
 
 class WarmUpState:
-    """Whether a process has loaded and planned what its first requests need."""
+    """How far the warm-up of a process is."""
 
     def __init__(self) -> None:
-        self.planned: list[str] = []  # statements
-        self.failed: list[str] = []
+        self.planned: list[str] = []  # names of statements
+        self.failed: list[str] = []  # names of statements
         self.done = False
 
     def check(self) -> Check:
@@ -66,25 +66,25 @@ class WarmUpState:
 
 
 async def warm_up(
-    graph: Graph, embedder: Embedder, warmth: WarmUpState, statements: Sequence[str] = HOT
+    graph: Graph, embedder: Embedder, state: WarmUpState, statements: Sequence[str] = HOT_STATEMENTS
 ) -> None:
-    """Load the model, open connections, and run the hot statements on nothing.
+    """Load the model, open connections, and run each statement on ids that do not exist.
 
-    A statement that fails here is told in the log and does not keep the process from serving.
+    A statement that fails is logged and does not keep the process from serving.
     """
     await asyncio.gather(
         load_model(embedder), *(graph.read("store/setup/ping") for _ in range(CONNECTIONS))
     )
-    patient = graph.with_limit(LIMIT)
+    limited = graph.with_limit(PLAN_SECONDS)
     for name in statements:
         try:
-            await plan(patient, name, sample_parameters(name, embedder.dimensions))
-        except Exception as error:  # a mistake in one is told by the request that meets it
-            warmth.failed.append(name)
+            await plan(limited, name, sample_parameters(name, embedder.dimensions))
+        except Exception as error:  # the request that runs the statement reports it
+            state.failed.append(name)
             log.warning("not_planned", statement=name, why=type(error).__name__)
         else:
-            warmth.planned.append(name)
-    warmth.done = True
+            state.planned.append(name)
+    state.done = True
 
 
 async def load_model(embedder: Embedder) -> None:
@@ -94,28 +94,30 @@ async def load_model(embedder: Embedder) -> None:
 
 
 async def plan(graph: Graph, name: str, parameters: Mapping[str, Any]) -> None:
-    """Run a statement in a transaction that is undone, so that nothing is changed."""
+    """Run a statement in a transaction that is rolled back."""
 
-    async def run(rehearsed: Graph) -> None:
-        await rehearsed.read(name, **parameters)
+    async def run(preview: Graph) -> None:
+        await preview.read(name, **parameters)
 
     await graph.preview(run)
 
 
 def sample_parameters(name: str, dimensions: int) -> dict[str, Any]:
-    """Parameters of the types that a statement's header names, with ids that nothing has."""
-    listed = PARAMETER.findall(cypher.statement(name))
-    return {parameter: sample(kind, dimensions) for parameter, kind in listed}
+    """A sample value for each parameter that the statement's header lists."""
+    documented = PARAMETER.findall(cypher.statement(name))
+    return {
+        parameter: sample_value(description, dimensions) for parameter, description in documented
+    }
 
 
-def sample(kind: str, dimensions: int) -> Any:
-    """A value of the type that a header tells in words."""
-    if kind.startswith("list of maps"):
+def sample_value(description: str, dimensions: int) -> Any:
+    """A value of the type that a parameter's description begins with."""
+    if description.startswith("list of maps"):
         return [{}]
-    if kind.startswith("list"):
-        return [ID]
+    if description.startswith("list"):
+        return [SAMPLE_ID]
     samples: dict[str, Any] = {
-        "string": ID,
+        "string": SAMPLE_ID,
         "integer": 1,
         "float": 0.5,
         "boolean": False,
@@ -123,4 +125,4 @@ def sample(kind: str, dimensions: int) -> Any:
         "vector": np.full(dimensions, 0.5, np.float32),
         "map": {},
     }
-    return next(value for words, value in samples.items() if kind.startswith(words))
+    return next(value for name, value in samples.items() if description.startswith(name))

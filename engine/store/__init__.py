@@ -15,12 +15,9 @@ from engine.store.broker import (
 from engine.store.graph import (
     Graph,
     PreviewGraph,
-    StoreState,
     Write,
     answer_within,
     causal_chain,
-    inspect_store,
-    set_first_password,
 )
 from engine.store.migrations import migrate, pending
 from engine.store.paging import (
@@ -35,6 +32,7 @@ from engine.store.paging import (
     moment_key,
     number_key,
 )
+from engine.store.server import StoreState, inspect_store, set_first_password
 
 __all__ = [
     "OPERATOR",

@@ -1,4 +1,4 @@
-"""What the engine asks of Redis beside carrying jobs: is it there, and is anybody working?"""
+"""Redis: connecting to it, and the heartbeats of the workers kept in it."""
 
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
@@ -7,13 +7,15 @@ from redis.exceptions import RedisError
 from engine.errors import BrokerUnavailable
 from engine.settings import Settings
 
-SEEN = "pentimento:worker:"
-SEEN_SECONDS = 6  # a worker says it is there every 2 s
+HEARTBEAT_PREFIX = "pentimento:worker:"
+HEARTBEAT_SECONDS = 6  # how long one is valid; a worker sends one every 2 s
+SCAN_BATCH = 1000  # keys that Redis looks at in one round trip
 
 PATIENCE = 2.0  # seconds
 
 
 def open_broker(settings: Settings) -> AsyncRedis:
+    """A Redis client that waits no longer than PATIENCE. Connects at the first command."""
     return AsyncRedis.from_url(
         settings.broker_url,
         socket_connect_timeout=PATIENCE,
@@ -23,24 +25,26 @@ def open_broker(settings: Settings) -> AsyncRedis:
 
 
 def report_worker(redis: Redis, name: str) -> None:
-    """Say that a worker is alive. Silence is noticed after SEEN_SECONDS."""
-    redis.set(f"{SEEN}{name}", "1", ex=SEEN_SECONDS)
+    """Record a heartbeat of a worker. Without another it counts as gone after HEARTBEAT_SECONDS."""
+    redis.set(f"{HEARTBEAT_PREFIX}{name}", "1", ex=HEARTBEAT_SECONDS)
 
 
 def forget_worker(redis: Redis, name: str) -> None:
-    """Say that a worker has stopped, so that nobody waits for its silence to be noticed."""
-    redis.delete(f"{SEEN}{name}")
+    """Remove the heartbeat of a worker that stops, so that it counts as gone at once."""
+    redis.delete(f"{HEARTBEAT_PREFIX}{name}")
 
 
 async def list_workers(redis: AsyncRedis) -> list[str]:
-    """The names of the workers that were heard of lately."""
+    """The names of the workers with a valid heartbeat, sorted."""
     try:
-        return sorted([key.removeprefix(SEEN) async for key in redis.scan_iter(f"{SEEN}*", 1000)])
+        keys = [key async for key in redis.scan_iter(f"{HEARTBEAT_PREFIX}*", SCAN_BATCH)]
+        return sorted(key.removeprefix(HEARTBEAT_PREFIX) for key in keys)
     except (RedisError, OSError) as error:
         raise BrokerUnavailable(type(error).__name__) from error
 
 
 async def ping(redis: AsyncRedis) -> None:
+    """Raise BrokerUnavailable unless Redis answers."""
     try:
         await redis.ping()
     except (RedisError, OSError) as error:

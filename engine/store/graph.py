@@ -1,7 +1,7 @@
-"""The one place that talks to Neo4j: named statements in, plain Python values out.
+"""Access to Neo4j: runs named statements and returns rows of plain Python values.
 
-Every statement runs as one transaction of one round trip. It is tried again while Neo4j is away,
-restarting or in a deadlock, so statements are written to be the same once and twice.
+Every statement runs as one transaction of one round trip. It is retried while Neo4j is away,
+restarting or in a deadlock, so every statement is idempotent.
 """
 
 import asyncio
@@ -12,13 +12,10 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import islice
 from typing import Any, Protocol, Self, TypeVar
 
-import numpy as np
 from neo4j import (
     AsyncDriver,
     AsyncGraphDatabase,
@@ -26,16 +23,9 @@ from neo4j import (
     AsyncSession,
     AsyncTransaction,
     Bookmarks,
-    GraphDatabase,
     Query,
-    Record,
 )
-from neo4j._codec.hydration.bolt.v2 import temporal as driver_times
-from neo4j._codec.packstream import Structure
 from neo4j.exceptions import AuthError, ClientError, ConstraintError, DriverError, Neo4jError
-from neo4j.graph import Entity
-from neo4j.time import Date, DateTime, Duration, Time
-from neo4j.vector import Vector
 from prometheus_client import Counter, Histogram
 
 import cypher
@@ -49,21 +39,23 @@ from engine.errors import (
 )
 from engine.models import Row
 from engine.settings import Settings
+from engine.store.values import to_parameter, to_row
 
 T = TypeVar("T")
 
 
 class Write(Protocol):
-    """Runs one statement of a transaction that is open."""
+    """Runs one statement inside an open transaction and returns its rows."""
 
     async def __call__(self, name: str, /, **parameters: Any) -> list[Row]: ...
 
 
-ALL = "given"  # the one parameter that Neo4j sees, with those of a statement in it
+PARAMETER_MAP = "given"  # the one parameter that Neo4j sees: a map of the statement's parameters
 PARAMETER = re.compile(r"\$(\w+)")
-BATCH = 10_000  # rows; measured best for link updates, both 1,000 and 50,000 are slower
-GRACE = 2.0  # seconds a last try may take after patience has run out
-FIRST_DELAY, LONGEST_DELAY = 0.05, 0.5  # seconds between two tries: doubling, with jitter
+BATCH_ROWS = 10_000  # measured best for link updates, both 1,000 and 50,000 are slower
+GRACE_SECONDS = 2.0  # the last attempt may take this long after patience has run out
+FIRST_DELAY, MAX_DELAY = 0.05, 0.5  # seconds between two attempts: doubling, with jitter
+ROWS_BEFORE_YIELD = 100  # rows read before other tasks of the event loop may run
 
 STATEMENT_SECONDS = Histogram(
     "pentimento_statement_seconds",
@@ -72,7 +64,7 @@ STATEMENT_SECONDS = Histogram(
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60),
 )
 
-FAILED_TRIES = Counter(
+FAILED_ATTEMPTS = Counter(
     "pentimento_failed_tries_total",
     "Tries of a statement that Neo4j failed, by its code, and whether another one followed.",
     ["statement", "code", "outcome"],
@@ -84,7 +76,7 @@ _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 @contextlib.contextmanager
 def answer_within(seconds: float) -> Iterator[None]:
-    """Inside, all statements together take no longer than this: somebody waits for the answer."""
+    """Put all statements inside under one deadline, that of the request which waits for them."""
     token = _deadline.set(time.monotonic() + seconds)
     try:
         yield
@@ -94,32 +86,32 @@ def answer_within(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def causal_chain(bookmarks: Sequence[str] = ()) -> Iterator[set[str]]:
-    """Inside, every read sees the writes these bookmarks stand for, and those made inside.
+    """Make every read inside see the writes of these bookmarks, and the writes made inside.
 
-    The set that comes back holds the newest bookmarks at any time: hand them to whoever must see
-    the same, in another process or on another machine.
+    The set that is yielded always holds the newest bookmarks. Whoever must see the same writes, in
+    another process or on another machine, passes them to its own `causal_chain`.
     """
-    held = set(bookmarks)
-    token = _bookmarks.set(held)
+    newest = set(bookmarks)
+    token = _bookmarks.set(newest)
     try:
-        yield held
+        yield newest
     finally:
         _bookmarks.reset(token)
 
 
 class Graph:
-    """An open door to Neo4j. Belongs to the event loop that opened it."""
+    """A pool of connections to one database. Belongs to the event loop that opened it."""
 
     def __init__(self, driver: AsyncDriver, *, database: str, patience: float) -> None:
         self._driver = driver
         self._database = database
         self._patience = patience
-        self._limit = patience + GRACE
-        self._seen = AsyncGraphDatabase.bookmark_manager()
+        self._limit = patience + GRACE_SECONDS
+        self._bookmark_manager = AsyncGraphDatabase.bookmark_manager()
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """Nothing is connected yet: the first statement is what finds out."""
+        """A graph with the limits of the settings. Connects only when the first statement runs."""
         if not settings.neo4j_uri:
             raise GraphUnavailable("no PENTIMENTO_NEO4J_URI is set and no local stack is running")
         driver = AsyncGraphDatabase.driver(
@@ -128,20 +120,20 @@ class Graph:
             max_connection_pool_size=settings.neo4j_pool_size,
             connection_timeout=2.0,
             connection_acquisition_timeout=settings.neo4j_patience,
-            max_transaction_retry_time=0,  # the tries are counted here, for reads and writes alike
+            max_transaction_retry_time=0,  # `_retry` does it, for reads and writes alike
             notifications_min_severity="OFF",
             telemetry_disabled=True,
             user_agent="pentimento",
         )
-        opened = cls(driver, database=settings.neo4j_database, patience=settings.neo4j_patience)
-        opened._limit = settings.answer_seconds
-        return opened
+        graph = cls(driver, database=settings.neo4j_database, patience=settings.neo4j_patience)
+        graph._limit = settings.answer_seconds
+        return graph
 
     def with_limit(self, seconds: float) -> Self:
-        """The same door for long statements: one may take this long, tries included."""
-        patient = copy.copy(self)
-        patient._limit = seconds
-        return patient
+        """The same graph with another time limit for one statement, retries included."""
+        graph = copy.copy(self)
+        graph._limit = seconds
+        return graph
 
     async def read(self, name: str, /, **parameters: Any) -> list[Row]:
         """Run a statement that changes nothing; a cluster sends it to a replica."""
@@ -154,9 +146,9 @@ class Graph:
     async def write_if(
         self, accept: Callable[[list[Row]], T], name: str, /, **parameters: Any
     ) -> T:
-        """Run a statement, and keep what it did only if `accept` takes its answer.
+        """Run a statement and commit it only if `accept` returns; its result is returned.
 
-        For what can only be judged once it is written: `accept` raises, and nothing has happened.
+        For what can only be checked once it is written. When `accept` raises, all is rolled back.
         """
 
         async def work(write: Write) -> T:
@@ -167,41 +159,41 @@ class Graph:
     async def write_with(
         self, work: Callable[[Write], Awaitable[T]], *, name: str = "transaction"
     ) -> T:
-        """Run what `work` writes as one transaction: statements whose parameters need answers.
+        """Run all statements of `work` as one transaction.
 
-        It is run again from its start when the transaction has to be tried again, so it changes
-        nothing but the graph. When it raises, nothing has happened.
+        For statements whose parameters depend on the rows of others. A retry runs `work` again from
+        its start, so it must change nothing but the graph. When it raises, all is rolled back.
         """
 
-        async def inside(session: AsyncSession) -> T:
+        async def commit(session: AsyncSession) -> T:
             async with await session.begin_transaction(timeout=self._limit) as transaction:
-                done = await work(writer(transaction))
+                result = await work(statement_runner(transaction))
                 await transaction.commit()
-            return done
+            return result
 
-        return await self._try(name, "WRITE", inside)
+        return await self._run_within_limit(name, "WRITE", commit)
 
     async def preview(self, work: Callable[["Graph"], Awaitable[T]]) -> T:
-        """Run `work` on a graph to which everything can be done, and undo all of it.
+        """Run `work` on a graph whose changes are all rolled back at the end.
 
-        One transaction, rolled back at the end, in the limits of any other, and tried again.
-        Vector indexes do not show what it has changed.
+        One transaction with the same limits and retries as any other. Vector indexes do not show
+        what it has changed.
         """
 
-        async def inside(session: AsyncSession) -> T:
+        async def roll_back(session: AsyncSession) -> T:
             async with await session.begin_transaction(timeout=self._limit) as transaction:
-                done = await work(PreviewGraph(self, transaction))
+                result = await work(PreviewGraph(self, transaction))
                 await transaction.rollback()
-            return done
+            return result
 
-        return await self._try("rehearsal", "WRITE", inside)
+        return await self._run_within_limit("preview", "WRITE", roll_back)
 
     async def write_batches(
-        self, name: str, /, rows: Sequence[Any], *, size: int = BATCH, **parameters: Any
+        self, name: str, /, rows: Sequence[Any], *, size: int = BATCH_ROWS, **parameters: Any
     ) -> AsyncIterator[list[Row]]:
         """Run a statement over `$rows` a batch at a time, each batch a transaction of its own."""
-        pending = iter(rows)
-        while batch := list(islice(pending, size)):
+        remaining = iter(rows)
+        while batch := list(islice(remaining, size)):
             yield await self.write(name, rows=batch, **parameters)
 
     async def write_each(self, name: str, /) -> AsyncIterator[None]:
@@ -220,71 +212,80 @@ class Graph:
         return await self._run_text(name, cypher.statement(name), parameters, access)
 
     async def _run_text(self, name: str, text: str, parameters: Row, access: str) -> list[Row]:
-        query = Query(as_sent(text), timeout=self._limit)
-        given = as_given(parameters)
+        query = Query(with_parameter_map(text), timeout=self._limit)
+        parameter_map = to_parameter_map(parameters)
 
-        async def work(session: AsyncSession) -> list[Row]:
-            result = await session.run(query, given)
-            return await rows_of(result)
+        async def run(session: AsyncSession) -> list[Row]:
+            result = await session.run(query, parameter_map)
+            return await read_rows(result)
 
-        return await self._try(name, access, work)
+        return await self._run_within_limit(name, access, run)
 
-    async def _try(self, name: str, access: str, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+    async def _run_within_limit(
+        self, name: str, access: str, work: Callable[[AsyncSession], Awaitable[T]]
+    ) -> T:
+        """Run `work` with retries until the limit or the caller's deadline, and measure it."""
         started = time.perf_counter()
         deadline = _deadline.get()
-        left = max(0.0, deadline - time.monotonic()) if deadline else self._limit
+        remaining = max(0.0, deadline - time.monotonic()) if deadline else self._limit
         outcome = "error"
         try:
-            async with asyncio.timeout(min(self._limit, left)):
-                answer = await self._try_again(name, access, work)
+            async with asyncio.timeout(min(self._limit, remaining)):
+                result = await self._retry(name, access, work)
             outcome = "ok"
-            return answer
+            return result
         except TimeoutError as error:
             raise GraphTooSlow from error
         finally:
             STATEMENT_SECONDS.labels(name, outcome).observe(time.perf_counter() - started)
 
-    async def _try_again(
+    async def _retry(
         self, name: str, access: str, work: Callable[[AsyncSession], Awaitable[T]]
     ) -> T:
+        """Run `work` in a new session until it succeeds or its error cannot be retried any more."""
         started = time.monotonic()
         delay = FIRST_DELAY
-        chain = _bookmarks.get()
         while True:
             try:
-                async with self._driver.session(
-                    database=self._database,
-                    default_access_mode=access,
-                    bookmarks=Bookmarks.from_raw_values(chain) if chain else None,
-                    bookmark_manager=self._seen,
-                ) as session:
-                    answer = await work(session)
-                    if chain is not None and access == "WRITE":
-                        chain.clear()
-                        chain.update((await session.last_bookmarks()).raw_values)
-                    return answer
+                return await self._run_in_session(access, work)
             except (DriverError, Neo4jError) as error:
-                # A Neo4j that answers is tried until time is up: a deadlock passes, and whoever
-                # asks has waited already. Only one that is away is given up sooner.
+                # While Neo4j answers, retry until the limit: a deadlock passes, and the caller has
+                # waited already. Only when it does not answer is patience shorter.
                 patience = self._limit if isinstance(error, Neo4jError) else self._patience
-                over = not error.is_retryable() or time.monotonic() + delay > started + patience
+                gives_up = not error.is_retryable() or time.monotonic() + delay > started + patience
                 code = getattr(error, "code", None) or type(error).__name__
-                FAILED_TRIES.labels(name, code, "given up" if over else "tried again").inc()
-                if over:
-                    refused = refusal(error)
-                    # Neo4j's message may quote what people wrote, and a mistake of ours is logged.
-                    raise refused from None if isinstance(refused, StatementFailed) else error
+                FAILED_ATTEMPTS.labels(name, code, "given up" if gives_up else "tried again").inc()
+                if gives_up:
+                    translated = translate_error(error)
+                    # Neo4j's message may quote what people wrote, and StatementFailed is logged.
+                    cause = None if isinstance(translated, StatementFailed) else error
+                    raise translated from cause
             await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311
-            delay = min(delay * 2, LONGEST_DELAY)
+            delay = min(delay * 2, MAX_DELAY)
+
+    async def _run_in_session(self, access: str, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        """Run `work` after the writes of the causal chain, and add its own writes to the chain."""
+        chain = _bookmarks.get()
+        async with self._driver.session(
+            database=self._database,
+            default_access_mode=access,
+            bookmarks=Bookmarks.from_raw_values(chain) if chain else None,
+            bookmark_manager=self._bookmark_manager,
+        ) as session:
+            result = await work(session)
+            if chain is not None and access == "WRITE":
+                chain.clear()
+                chain.update((await session.last_bookmarks()).raw_values)
+            return result
 
 
 class PreviewGraph(Graph):
-    """A graph inside one open transaction; see `Graph.preview`, which judges its errors."""
+    """A graph inside one open transaction. `Graph.preview` opens it and handles its errors."""
 
     def __init__(self, graph: Graph, transaction: AsyncTransaction) -> None:
         super().__init__(graph._driver, database=graph._database, patience=graph._patience)
         self._limit = graph._limit
-        self._write = writer(transaction)
+        self._write = statement_runner(transaction)
 
     async def _run(self, name: str, parameters: Row, access: str) -> list[Row]:
         return await self._write(name, **parameters)
@@ -295,55 +296,60 @@ class PreviewGraph(Graph):
         return await work(self._write)
 
 
-def writer(transaction: AsyncTransaction) -> Write:
+def statement_runner(transaction: AsyncTransaction) -> Write:
+    """A function that runs named statements inside the transaction."""
+
     async def write(name: str, /, **parameters: Any) -> list[Row]:
-        given = as_given(parameters)
-        result = await transaction.run(as_sent(cypher.statement(name)), given)
-        return await rows_of(result)
+        statement = with_parameter_map(cypher.statement(name))
+        result = await transaction.run(statement, to_parameter_map(parameters))
+        return await read_rows(result)
 
     return write
 
 
 @cache
-def as_sent(statement: str) -> str:
-    """A statement that takes its parameters as one map, under the name of ALL.
+def with_parameter_map(statement: str) -> str:
+    """The statement, reading its parameters from one map called PARAMETER_MAP.
 
     Neo4j plans a statement anew for each combination of types and sizes of its parameters, null
     among them, which takes up to seconds while somebody waits. A map is always a map.
     """
-    return PARAMETER.sub(rf"${ALL}.\1", statement)
+    return PARAMETER.sub(rf"${PARAMETER_MAP}.\1", statement)
 
 
-def as_given(parameters: Row) -> Row:
-    """Parameters as `as_sent` makes statements take them."""
-    return {ALL: as_stored(parameters)}
+def to_parameter_map(parameters: Row) -> Row:
+    """Parameters for a statement made by `with_parameter_map`."""
+    return {PARAMETER_MAP: to_parameter(parameters)}
 
 
-async def rows_of(result: AsyncResult) -> list[Row]:
-    """All rows of an answer. Between them others have their turn: the driver itself never waits
-    while it has rows at hand."""
+async def read_rows(result: AsyncResult) -> list[Row]:
+    """All rows of a result.
+
+    Lets other tasks run every ROWS_BEFORE_YIELD rows: the driver never waits while it has rows at
+    hand, and would hold the event loop.
+    """
     rows: list[Row] = []
     async for record in result:
-        rows.append(as_row(record))
-        if len(rows) % 100 == 0:
+        rows.append(to_row(record))
+        if len(rows) % ROWS_BEFORE_YIELD == 0:
             await asyncio.sleep(0)
     return rows
 
 
-# Of Neo4j's own errors, those that follow from the statement and its parameters, such as a value
-# that is too long for an index: the same call would fail the same way for ever.
-OURS = ("Neo.DatabaseError.Statement.", "Neo.DatabaseError.Schema.")
-PANICKED = "Neo.DatabaseError.Transaction.TransactionStartFailed"
+# Of Neo4j's database errors, those that follow from the statement and its parameters, such as a
+# value that is too long for an index: the same call would always fail the same way.
+STATEMENT_ERRORS = ("Neo.DatabaseError.Statement.", "Neo.DatabaseError.Schema.")
+CRITICAL_ERROR = "Neo.DatabaseError.Transaction.TransactionStartFailed"
 
 
-def refusal(error: DriverError | Neo4jError) -> EngineError:
-    """What a driver's error means to a caller: a conflict, unavailability, or a mistake of ours.
+def translate_error(error: DriverError | Neo4jError) -> EngineError:
+    """The engine's error for an error of the driver.
 
     Neo4j's own message is left out: it may quote what people wrote.
     """
     code = getattr(error, "code", None) or ""
-    is_there = isinstance(error, ClientError) and "AlreadyExists" in code
-    if isinstance(error, ConstraintError) or is_there:
+    already_exists = isinstance(error, ClientError) and "AlreadyExists" in code
+    if isinstance(error, ConstraintError) or already_exists:
         return Conflict("Something with this identity exists already.")
     if isinstance(error, AuthError):
         return GraphUnavailable("it refused the user name or password")
@@ -351,134 +357,8 @@ def refusal(error: DriverError | Neo4jError) -> EngineError:
         return Invalid("The bookmark is not one this graph gave out.")
     if isinstance(error, ClientError):
         return GraphTooSlow() if "Timed" in code else StatementFailed(code)
-    if code.startswith(OURS):
+    if code.startswith(STATEMENT_ERRORS):
         return StatementFailed(code)
-    if code == PANICKED:
+    if code == CRITICAL_ERROR:
         return GraphUnavailable("it met a critical error; `pentimento doctor` says what to do")
     return GraphUnavailable(type(error).__name__)
-
-
-def as_stored(value: Any) -> Any:
-    """A parameter as the driver takes it: vectors travel as 32-bit floats, not as lists."""
-    if isinstance(value, np.ndarray):
-        return Vector.from_numpy(value)
-    if isinstance(value, dict):
-        return {key: as_stored(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_stored(item) for item in value]
-    return value
-
-
-def as_row(record: Record) -> Row:
-    # Not the record's own data(), which looks at every byte of bytes.
-    return {key: as_native(record[key]) for key in record.keys()}  # noqa: SIM118  # no dict
-
-
-PLAIN = {str, int, float, bool, bytes, type(None), datetime}  # most of what is ever read
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # of what Neo4j counts seconds from
-EPOCH_UTC = EPOCH.replace(tzinfo=UTC)
-IN_PYTHON = range(-62_135_596_800, 253_402_300_800)  # seconds from the year 1 to the year 9999
-read_time: Callable[..., Any] = driver_times.hydrate_datetime
-write_time: Callable[[Any], Structure] = driver_times.dehydrate_datetime
-
-
-def as_datetime(seconds: int, nanoseconds: int, zone: int | str | None = None) -> Any:
-    """A time of Neo4j as Python's own, in UTC when it has a zone.
-
-    The driver takes forty times as long, by way of a type of its own: a page of messages held the
-    event loop for 0.1 s. A time that Python cannot hold stays the driver's.
-    """
-    if seconds not in IN_PYTHON:
-        return read_time(seconds, nanoseconds, zone)
-    since = timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
-    return (EPOCH if zone is None else EPOCH_UTC) + since
-
-
-def from_datetime(value: Any) -> Structure:
-    """A time as Neo4j takes it; those in UTC, which are nearly all, without the driver's detour."""
-    if type(value) is not datetime or value.tzinfo is not UTC:
-        return write_time(value)
-    since = value - EPOCH_UTC
-    return Structure(b"I", since.days * 86_400 + since.seconds, since.microseconds * 1000, 0)
-
-
-# Looked up by the driver whenever it opens a connection.
-driver_times.hydrate_datetime = as_datetime
-driver_times.dehydrate_datetime = from_datetime
-
-
-def as_native(value: Any) -> Any:
-    """A value as Python knows it."""
-    if type(value) in PLAIN:
-        return value
-    if isinstance(value, DateTime):
-        told = value.to_native()
-        return told.astimezone(UTC) if told.tzinfo else told
-    if isinstance(value, Date | Time):
-        return value.to_native()
-    if isinstance(value, Duration):
-        return str(value)
-    if isinstance(value, Vector):
-        return value.to_numpy()
-    if isinstance(value, dict | Entity):
-        plain = type(value) is dict and PLAIN.issuperset(map(type, value.values()))
-        return value if plain else {key: as_native(item) for key, item in value.items()}
-    if isinstance(value, list):
-        plain = PLAIN.issuperset(map(type, value))
-        return value if plain else [as_native(item) for item in value]
-    return value
-
-
-@dataclass(frozen=True, slots=True)
-class StoreState:
-    """How the store of a database is, as far as Neo4j says."""
-
-    answers: bool  # Neo4j itself
-    is_open: bool = False  # the database serves statements
-    message: str = ""  # what it met
-    failed_indexes: tuple[str, ...] = ()
-
-
-def inspect_store(uri: str, user: str, password: str, database: str) -> StoreState:
-    """Look at a database from beside it: also when it has met a critical error or does not open."""
-    options: dict[str, Any] = {"connection_timeout": 5.0, "max_transaction_retry_time": 0}
-    try:
-        with GraphDatabase.driver(uri, auth=(user, password), **options) as driver:
-            with driver.session(database="system") as session:
-                shown = session.run(cypher.statement("store/setup/show_database"), name=database)
-                record = shown.single()
-            try:
-                with driver.session(database=database) as session:
-                    failed = session.run(
-                        cypher.statement("store/setup/list_failed_indexes")
-                    ).value()
-            except (DriverError, Neo4jError):
-                return StoreState(True, message=record["message"] if record else "it is not there")
-            return StoreState(True, True, failed_indexes=tuple(failed))
-    except (DriverError, Neo4jError) as error:
-        return StoreState(False, message=type(error).__name__)
-
-
-def set_first_password(uri: str, user: str, password: str) -> bool:
-    """Give a new Neo4j its password. True once the password is good, False while nobody answers."""
-    options: dict[str, Any] = {"connection_timeout": 1.0, "max_transaction_retry_time": 0}
-    try:
-        with GraphDatabase.driver(uri, auth=(user, password), **options) as driver:
-            driver.verify_connectivity()
-            return True
-    except AuthError:
-        pass
-    except (DriverError, Neo4jError):
-        return False
-    try:
-        with (
-            GraphDatabase.driver(uri, auth=(user, "neo4j"), **options) as driver,
-            driver.session(database="system") as session,
-        ):
-            change = cypher.statement("store/setup/set_first_password")
-            session.run(change, password=password).consume()
-            return True
-    except AuthError as error:
-        raise GraphUnavailable("it refused the user name or password") from error
-    except (DriverError, Neo4jError):
-        return False

@@ -1,7 +1,8 @@
-"""Listings by cursor: where a page stopped, made opaque so that nobody builds on what is in it.
+"""Pages of listings, and the cursors that ask for the next page.
 
-A cursor is what a caller sends back, so each kind of it is read as exactly what it was: an id, a
-place, a number and an id, or a time and an id. Everything else is refused.
+A cursor holds the sort key of the last item of a page, in base64 so that nobody builds on its
+content. Callers send it back, so it is checked: it must hold an id, a place, a number and an id,
+or a time and an id, as the listing expects. Everything else is refused.
 """
 
 import base64
@@ -20,66 +21,66 @@ from engine.models import EARLIEST
 
 T = TypeVar("T")
 
-MOST_DIGITS = 18  # of a number that Neo4j can hold
-DIGITS = 15  # of a place in a listing; more than there will ever be, and exact as a number
+MAX_ARRIVAL_DIGITS = 18  # every such number is a Neo4j integer
+MAX_PLACE_DIGITS = 15  # more than any listing has, and exact as a float
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Part of a listing; `next_cursor` asks for the part after it, and is null at the end."""
+    """Part of a listing. `next_cursor` asks for the next part and is null at the end."""
 
     items: list[T]
     next_cursor: str | None
 
 
-def not_ours() -> Invalid:
+def invalid_cursor() -> Invalid:
     return Invalid("The cursor is not one that a listing gave out.")
 
 
 def decode_id(cursor: str | None) -> str:
-    """The id a page starts after; '' comes before every id."""
+    """The id that a page starts after; '', before every id, without a cursor."""
     if cursor is None:
         return ""
     if len(cursor) > CURSOR:
-        raise not_ours()
+        raise invalid_cursor()
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
-        raise not_ours() from error
+        raise invalid_cursor() from error
 
 
 def decode_place(cursor: str | None) -> int:
     """The place that a page of a numbered listing starts after; 0 without a cursor."""
-    place = decode_id(cursor)
-    if not place:
+    digits = decode_id(cursor)
+    if not digits:
         return 0
-    if len(place) > DIGITS or not (place.isascii() and place.isdecimal()):
-        raise not_ours()
-    return int(place)
+    if len(digits) > MAX_PLACE_DIGITS or not (digits.isascii() and digits.isdecimal()):
+        raise invalid_cursor()
+    return int(digits)
 
 
 def number_key(number: float, id_: str) -> str:
-    """What a listing sorted by a number gives out: ids tell apart what has the same one."""
+    """The sort key of an item in a listing by number; the id orders items of the same number."""
     return msgspec.json.encode((number, id_)).decode()
 
 
 def decode_number(cursor: str | None) -> tuple[float | None, str]:
     """The number and the id that a page of a listing by number starts after."""
-    text = decode_id(cursor)
-    if not text:
+    key = decode_id(cursor)
+    if not key:
         return None, ""
     try:
-        number, id_ = msgspec.json.decode(text, type=tuple[float, str])
+        number, id_ = msgspec.json.decode(key, type=tuple[float, str])
     except msgspec.DecodeError as error:
-        raise not_ours() from error
+        raise invalid_cursor() from error
     if not math.isfinite(number):
-        raise not_ours()
+        raise invalid_cursor()
     return number, id_
 
 
 def moment_key(at: datetime, id_: str) -> str:
-    """What a listing by time gives out: ids tell apart what was at the same time."""
+    """The sort key of an item in a listing by time; the id orders items of the same time."""
     return f"{at.isoformat()}|{id_}"
 
 
@@ -89,32 +90,32 @@ def decode_moment(cursor: str | None) -> tuple[datetime, str]:
     if not at:
         return EARLIEST, id_
     try:
-        last = datetime.fromisoformat(at)
-        if last.tzinfo is None:
-            raise not_ours()
-        return last.astimezone(UTC), id_
+        moment = datetime.fromisoformat(at)
+        if moment.tzinfo is None:
+            raise invalid_cursor()
+        return moment.astimezone(UTC), id_
     except (ValueError, OverflowError) as error:
-        raise not_ours() from error
+        raise invalid_cursor() from error
 
 
 def decode_arrival(cursor: str | None) -> tuple[datetime, int]:
-    """The time and the number of arrival that a page of a conversation starts after."""
-    at, number = decode_moment(cursor)
-    if not number:
+    """The time and the arrival number that a page of a conversation starts after."""
+    at, digits = decode_moment(cursor)
+    if not digits:
         return at, 0
-    if not (number.isascii() and number.isdecimal() and len(number) <= MOST_DIGITS):
-        raise Invalid("The cursor is not one that a listing gave out.")
-    return at, int(number)
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_ARRIVAL_DIGITS):
+        raise invalid_cursor()
+    return at, int(digits)
 
 
-def make_page(found: Sequence[T], limit: int, id_of: Callable[[T], str]) -> Page[T]:
-    """The page of `limit` items, given one more than that when there are more."""
-    items = list(found[:limit])
-    if len(found) <= limit:
+def make_page(listed: Sequence[T], limit: int, key_of: Callable[[T], str]) -> Page[T]:
+    """The first `limit` items, with a cursor if `listed` holds more: list one more than `limit`."""
+    items = list(listed[:limit])
+    if len(listed) <= limit:
         return Page(items, None)
-    return Page(items, encode_cursor(id_of(items[-1])))
+    return Page(items, encode_cursor(key_of(items[-1])))
 
 
-def encode_cursor(place: str) -> str:
-    """A cursor that `decode_id` reads again."""
-    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+def encode_cursor(key: str) -> str:
+    """A cursor from which `decode_id` reads the key again."""
+    return base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from engine.store.graph import Graph, as_native
+from engine.store.graph import Graph
+from engine.store.values import to_python
 
 NODES = """
     CYPHER 25
@@ -32,7 +33,7 @@ async def dump(graph: Graph, tenant_id: str) -> dict[str, Any]:
     async with graph._driver.session(database=graph._database) as session:
         for statement in (NODES, LINKS):
             for record in [it async for it in await session.run(statement, tenant_id=tenant_id)]:
-                row = {key: as_native(record[key]) for key in record.keys()}  # noqa: SIM118
+                row = {key: to_python(record[key]) for key in record.keys()}  # noqa: SIM118
                 row.get("labels", []).sort()
                 found[row.pop("id")] = row
     return found

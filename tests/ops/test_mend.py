@@ -11,8 +11,9 @@ from neo4j.exceptions import Neo4jError
 from engine.embedding.embedder import claim_model, open_embedder
 from engine.service.index_repair import repair_indexes
 from engine.settings import Settings
-from engine.store.graph import Graph, StoreState, inspect_store
+from engine.store.graph import Graph
 from engine.store.migrations import migrate
+from engine.store.server import StoreState, inspect_store
 from ops.doctor import put_vector_indexes_aside, store_finding
 from ops.servers import Process, end, start_neo4j
 from ops.stack import Home

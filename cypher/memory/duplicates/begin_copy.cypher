@@ -25,7 +25,7 @@ MERGE (copy:Persona {tenant_id: $tenant_id, id: $copy.id})
     copy.time_zone = source.time_zone,
     copy.policy = source.policy,
     copy.policy_version = source.policy_version,
-    copy.reckoned_version = source.reckoned_version,
+    copy.rescheduled_version = source.rescheduled_version,
     copy.created_at = $copy.at,
     copy.updated_at = $copy.at,
     copy.copied_from = source.id,

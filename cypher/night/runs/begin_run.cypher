@@ -8,7 +8,7 @@
 //
 // Returns busy: whether another worker is inside a run of this persona; run: the one to go on with,
 // or the one of this period when it is over; slept_at: the time of the night before; policy_version:
-// how often the policy has changed, reckoned_version: up to which change memories were looked at.
+// how often the policy has changed; rescheduled_version: up to which change memories were rescheduled.
 // Nothing when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
@@ -60,4 +60,4 @@ RETURN
   } AS run,
   persona.slept_at AS slept_at,
   coalesce(persona.policy_version, 0) AS policy_version,
-  coalesce(persona.reckoned_version, 0) AS reckoned_version
+  coalesce(persona.rescheduled_version, 0) AS rescheduled_version

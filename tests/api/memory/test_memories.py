@@ -179,7 +179,7 @@ async def test_the_ledger_tells_what_a_night_did_what_it_left_and_why(
         "link",
         "distil",
         "strengthen",
-        "reckon",
+        "reschedule",
         "prune",
         "decay",
         "archive",

@@ -12,7 +12,7 @@ from engine import bounds
 from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message
 from engine.recall.uses import count_recorded_uses
-from engine.service.warmup import HOT, WarmUpState, warm_up
+from engine.service.warmup import HOT_STATEMENTS, WarmUpState, warm_up
 from engine.settings import Settings
 from engine.store.broker import open_broker
 from tests.api.conftest import NewCaller
@@ -198,7 +198,7 @@ async def test_ready_is_said_after_the_hot_statements_were_planned(
         await asyncio.sleep(0.1)
 
     assert warm["ok"]
-    assert f"{len(HOT)} statements" in warm["detail"]
+    assert f"{len(HOT_STATEMENTS)} statements" in warm["detail"]
 
 
 async def test_warming_up_plans_every_hot_statement_and_changes_nothing(life: Life) -> None:
@@ -208,6 +208,6 @@ async def test_warming_up_plans_every_hot_statement_and_changes_nothing(life: Li
 
     await warm_up(life.graph, life.embedder, warmth)
 
-    assert (warmth.planned, warmth.failed) == (list(HOT), [])
+    assert (warmth.planned, warmth.failed) == (list(HOT_STATEMENTS), [])
     assert warmth.check().ok
     assert await life.everything() == before

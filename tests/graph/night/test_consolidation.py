@@ -10,9 +10,8 @@ from engine.memory.models import CandidateState, Link, LinkType, MemoryState
 from engine.models import MemoryType
 from engine.policy.policy import (
     Layer,
-    set_persona_policy,
-    set_tenant_policy,
 )
+from engine.policy.stored import set_persona_policy, set_tenant_policy
 from tests.lives import BORN, FIRST_NIGHT, Life
 
 DAY = timedelta(days=1)
@@ -484,7 +483,7 @@ async def test_left_alone_a_memory_fades_step_by_step_into_the_archive(life: Lif
         ("none", [5, 5, 5, 5]),
     ],
 )
-async def test_importance_follows_the_chosen_curve_night_by_night(
+async def test_the_graph_follows_the_chosen_curve_as_the_policy_computes_it(
     life: Life, curve: str, left: list[int]
 ) -> None:
     layer = Layer(figures={"decay_curve": curve})

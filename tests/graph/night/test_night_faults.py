@@ -14,7 +14,8 @@ from engine.night.ledger import Run, get_run, list_changes, list_runs
 from engine.night.nights import HOUR, NIGHT, Stage
 from engine.night.steps import ActiveRun
 from engine.night.undo import undo_run
-from engine.policy.policy import Layer, set_persona_policy
+from engine.policy.policy import Layer
+from engine.policy.stored import set_persona_policy
 from tests.lives import BORN, FIRST_NIGHT, Life
 from tests.plans import profiling
 
@@ -231,17 +232,17 @@ async def test_a_policy_changed_during_a_night_is_heard_by_the_next(life: Life) 
         await set_persona_policy(life.graph, life.tenant_id, "ada", Layer({"decay_days": 10.0}))
         return {}
 
-    place = [stage.name for stage in NIGHT].index("reckon")
+    place = [stage.name for stage in NIGHT].index("reschedule")
     stages = (*NIGHT[:place], Stage("meanwhile", meanwhile), *NIGHT[place:])
     first = await life.night(FIRST_NIGHT + DAY, stages=stages)
     second = await life.night(FIRST_NIGHT + 2 * DAY)
     third = await life.night(FIRST_NIGHT + 3 * DAY)
 
     counted = [
-        next(stage.did for stage in run.stages if stage.stage == "reckon")
+        next(stage.did for stage in run.stages if stage.stage == "reschedule")
         for run in (first, second, third)
     ]
-    assert counted == [{"reckoned": 1}, {"reckoned": 1}, {}]
+    assert counted == [{"rescheduled": 1}, {"rescheduled": 1}, {}]
 
 
 # ── The ledger grows old ─────────────────────────────────────────────────────────────────────────

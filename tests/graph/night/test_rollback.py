@@ -19,7 +19,8 @@ from engine.models import MemoryType
 from engine.night import integrate, link
 from engine.night.ledger import Run, get_run, list_changes
 from engine.night.undo import undo_run
-from engine.policy.policy import Layer, set_persona_policy
+from engine.policy.policy import Layer
+from engine.policy.stored import set_persona_policy
 from engine.store.graph import Graph
 from tests.lives import BORN, FIRST_NIGHT, Life
 

@@ -54,7 +54,7 @@ def test_not_even_a_hundred_uses_a_day_bring_a_memory_to_the_top() -> None:
     assert 0.7 < salience < 0.9
 
 
-async def test_the_graph_computes_salience_along_the_curve_of_the_policy(life: Life) -> None:
+async def test_the_graph_computes_salience_as_the_policy_does(life: Life) -> None:
     (memory_id,) = await life.remember("red house")
     figures, expected, last = merge_layers().figures, 0.5, FIRST_NIGHT
     for hours, earlier in ((1, 0), (2, 1), (50, 0), (51, 1), (1000, 0)):

@@ -14,7 +14,8 @@ from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message
 from engine.memory.memories import NewMemory, archive_memory, remember
 from engine.models import MemoryType
-from engine.policy.policy import Layer, set_persona_policy
+from engine.policy.policy import Layer
+from engine.policy.stored import set_persona_policy
 from engine.recall.budget import Piece
 from engine.recall.context import PLACEHOLDER, Context, ContextRequest, assemble_context
 from engine.recall.hydration import Hydration, hydrate

@@ -16,13 +16,15 @@ from engine.store.graph import (
     Graph,
     Write,
     answer_within,
-    as_datetime,
-    as_native,
-    as_sent,
     causal_chain,
-    from_datetime,
-    read_time,
-    write_time,
+    with_parameter_map,
+)
+from engine.store.values import (
+    dehydrate_datetime,
+    driver_dehydrate_datetime,
+    driver_hydrate_datetime,
+    hydrate_datetime,
+    to_python,
 )
 from tests.conftest import Statements
 
@@ -198,17 +200,17 @@ async def test_several_statements_share_one_deadline(
     assert time.monotonic() - started < 2
 
 
-async def test_a_rehearsal_has_a_deadline_and_tells_that_neo4j_is_away(
+async def test_a_preview_has_a_deadline_and_tells_that_neo4j_is_away(
     graph: Graph, settings: Settings, statements: Statements
 ) -> None:
     statements(slow="UNWIND range(1, 1000000000) AS n RETURN max(n % 7) AS n")
     nobody = elsewhere(settings, neo4j_uri="bolt://127.0.0.1:1", neo4j_patience=0.5)
 
-    async def wait_long(rehearsal: Graph) -> list[Row]:
-        return await rehearsal.read("slow")
+    async def wait_long(preview: Graph) -> list[Row]:
+        return await preview.read("slow")
 
-    async def ask(rehearsal: Graph) -> list[Row]:
-        return await rehearsal.read("store/setup/ping")
+    async def ask(preview: Graph) -> list[Row]:
+        return await preview.read("store/setup/ping")
 
     with answer_within(1.0), pytest.raises(GraphUnavailable):
         await graph.preview(wait_long)
@@ -288,11 +290,15 @@ def test_without_a_uri_there_is_no_graph() -> None:
 )
 def test_times_are_read_and_written_as_the_driver_would(at: datetime, zone: tzinfo | None) -> None:
     given_time = at.replace(tzinfo=zone)
-    ours, its = from_datetime(given_time), write_time(given_time)
+    packed = dehydrate_datetime(given_time)
+    packed_by_driver = driver_dehydrate_datetime(given_time)
 
-    assert (ours.tag, list(ours.fields)) == (its.tag, list(its.fields))
-    read = as_datetime(*ours.fields)
-    assert read == as_native(read_time(*ours.fields))
+    assert (packed.tag, list(packed.fields)) == (
+        packed_by_driver.tag,
+        list(packed_by_driver.fields),
+    )
+    read = hydrate_datetime(*packed.fields)
+    assert read == to_python(driver_hydrate_datetime(*packed.fields))
     assert read.tzinfo is (UTC if zone else None)
 
 
@@ -300,7 +306,9 @@ async def test_neo4j_sees_one_map_and_statements_see_their_parameters(
     graph: Graph, statements: Statements
 ) -> None:
     statements(kinds="RETURN $value AS value, $more.part AS part, [it IN $many | it] AS many")
-    assert as_sent("RETURN $value, $more.part") == "RETURN $given.value, $given.more.part"
+    assert (
+        with_parameter_map("RETURN $value, $more.part") == "RETURN $given.value, $given.more.part"
+    )
 
     for value in (None, "a", "a" * 500, 1, [1, 2], {"part": 3}):
         (row,) = await graph.read("kinds", value=value, more={"part": value}, many=[value])

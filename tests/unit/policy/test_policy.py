@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from engine.errors import Invalid
 from engine.models import MemoryType
 from engine.policy.policy import (
-    OF_THE_PERSONA,
+    PERSONA_FIGURES,
     Figures,
     Layer,
     check_layer,
@@ -95,7 +95,7 @@ def test_an_operator_sets_figures_for_everybody_and_a_tenant_or_persona_for_itse
     assert deployment_layer(Settings(_env_file=None)) == Layer()
 
 
-@pytest.mark.parametrize("name", sorted(OF_THE_PERSONA))
+@pytest.mark.parametrize("name", sorted(PERSONA_FIGURES))
 def test_what_holds_for_a_whole_persona_is_not_set_for_a_type(name: str) -> None:
     value = getattr(Figures(), name)
 

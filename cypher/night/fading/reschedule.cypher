@@ -1,4 +1,4 @@
-// Put some memories on the list of those to be looked at, since the policy has changed.
+// Make some memories due now for decay and pruning, since the policy has changed.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -9,7 +9,7 @@
 // $limit       integer, memories
 // $never       zoned datetime that stands for none
 //
-// Returns memories: how many were put there; last: the id to go on after.
+// Returns memories: how many were made due; last: the id of the last of them.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
@@ -42,8 +42,8 @@ FOREACH (done IN CASE WHEN memory_ids = [] THEN [] ELSE [1] END |
       tenant_id: $tenant_id,
       run_id: $run_id,
       place: $place,
-      stage: 'reckon',
-      kind: 'reckoned',
+      stage: 'reschedule',
+      kind: 'rescheduled',
       memory_ids: memory_ids,
       fades_before: fades_before,
       prune_before: prune_before
