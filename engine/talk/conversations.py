@@ -203,7 +203,7 @@ async def list_messages(
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
         after_said_at=said_at,
-        decode_arrival=arrival,
+        after_arrival=arrival,
         limit=limit + 1,
     )
     part = make_page(
