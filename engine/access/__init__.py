@@ -36,12 +36,12 @@ from engine.access.models import (
     Tone,
 )
 from engine.access.personas import (
-    LEASE,
+    PERSONA_LEASE_SECONDS,
     add_persona,
-    as_persona,
     change_persona,
     get_persona,
     list_personas,
+    persona_from_row,
 )
 from engine.access.tenants import add_tenant, list_tenants
 from engine.access.tokens import issue_token
@@ -49,7 +49,7 @@ from engine.access.tokens import issue_token
 __all__ = [
     "AUDIENCE",
     "KINDS",
-    "LEASE",
+    "PERSONA_LEASE_SECONDS",
     "WINDOW",
     "ApiKey",
     "Caller",
@@ -68,7 +68,6 @@ __all__ = [
     "add_instance",
     "add_persona",
     "add_tenant",
-    "as_persona",
     "audit_event",
     "change_persona",
     "get_instance",
@@ -82,6 +81,7 @@ __all__ = [
     "list_personas",
     "list_tenants",
     "open_limiter",
+    "persona_from_row",
     "put_member",
     "remove_member",
     "remove_provider",

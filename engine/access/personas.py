@@ -11,6 +11,9 @@ from engine.models import Row
 from engine.policy import check_time_zone, next_night, read_policy, read_tenant_figures
 from engine.store import OPERATOR, Graph, Page, audit_record, decode_id, make_page
 
+# How long a run or a copy holds its persona without renewing it; longer than a job may take.
+PERSONA_LEASE_SECONDS = 900
+
 
 async def add_persona(
     graph: Graph, tenant_id: str, persona: Persona, *, by: str = OPERATOR
@@ -22,7 +25,7 @@ async def add_persona(
     def as_made(rows: list[Row]) -> Persona:
         if not rows:
             raise NotFound(f"No tenant {tenant_id!r}.")
-        stored = as_persona(rows[0])
+        stored = persona_from_row(rows[0])
         made = replace(persona, created_at=stored.created_at, updated_at=stored.updated_at)
         if stored != made or rows[0]["copying"]:
             raise IdTaken("persona", persona.id)
@@ -52,7 +55,7 @@ async def get_persona(graph: Graph, tenant_id: str, persona_id: str) -> Persona:
     )
     if not found:
         raise PersonaNotFound(persona_id)
-    return as_persona(found[0])
+    return persona_from_row(found[0])
 
 
 async def list_personas(
@@ -64,7 +67,7 @@ async def list_personas(
         after=decode_id(cursor),
         limit=limit + 1,
     )
-    return make_page([as_persona(row) for row in rows], limit, lambda persona: persona.id)
+    return make_page([persona_from_row(row) for row in rows], limit, lambda persona: persona.id)
 
 
 async def change_persona(
@@ -97,12 +100,9 @@ async def change_persona(
     )
     if not found:
         raise PersonaNotFound(persona_id)
-    return as_persona(found[0])
+    return persona_from_row(found[0])
 
 
-def as_persona(row: Row) -> Persona:
+def persona_from_row(row: Row) -> Persona:
     stored = row["persona"]
     return Persona(**{**stored, "tone": Tone(stored["tone"])})
-
-
-LEASE = 900  # seconds a silent worker keeps its run; longer than a job may take

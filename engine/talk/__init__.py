@@ -5,7 +5,7 @@ Messages are recorded once and never changed.
 
 from engine.talk.checkpoints import list_checkpoints, list_overdue_checkpoints, make_checkpoints
 from engine.talk.conversations import (
-    OVERDUE,
+    MESSAGE_OVERDUE_AFTER,
     add_conversation,
     flag_record,
     get_conversation,
@@ -40,7 +40,7 @@ from engine.talk.splits import split_conversation
 
 __all__ = [
     "EVERY_CONVERSATION",
-    "OVERDUE",
+    "MESSAGE_OVERDUE_AFTER",
     "Acknowledgment",
     "Checkpoint",
     "Conversation",

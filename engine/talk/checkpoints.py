@@ -16,7 +16,7 @@ from engine.embedding import has_reliable_vector
 from engine.ids import new_id
 from engine.models import Row
 from engine.store import Graph, Page, Write, decode_moment, make_page, moment_key
-from engine.talk.conversations import OVERDUE, get_conversation
+from engine.talk.conversations import MESSAGE_OVERDUE_AFTER, get_conversation
 from engine.talk.gist import label, parts
 from engine.talk.models import Checkpoint, StaleSummary
 from engine.talk.segments import LEAST, SILENCE, Span, Turn, in_order, join, segment
@@ -161,7 +161,9 @@ async def list_overdue_checkpoints(
 ) -> list[tuple[str, str]]:
     """Tenant and id of each conversation with messages that are in no checkpoint in time."""
     rows = await graph.read(
-        "talk/checkpoints/list_waiting_conversations", before=now - OVERDUE, limit=limit
+        "talk/checkpoints/list_waiting_conversations",
+        before=now - MESSAGE_OVERDUE_AFTER,
+        limit=limit,
     )
     return [(row["tenant_id"], row["conversation_id"]) for row in rows]
 

@@ -20,7 +20,9 @@ from engine.models import Row
 from engine.store import Graph, Page, Write, decode_arrival, decode_id, make_page, moment_key
 from engine.talk.models import Conversation, Deprioritization, Message, Speaker
 
-OVERDUE = timedelta(seconds=30)  # a message that waited longer was forgotten by the broker
+MESSAGE_OVERDUE_AFTER = timedelta(
+    seconds=30
+)  # a message that waited longer was forgotten by the broker
 AT_ONCE = 200  # messages of one statement: packing a thousand long ones held the event loop
 
 

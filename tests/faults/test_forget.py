@@ -24,7 +24,7 @@ from engine.embedding.embedder import claim_model, open_embedder
 from engine.extraction.port import RuleExtractor
 from engine.forgetting.flags import undo
 from engine.forgetting.models import ReversalSource
-from engine.memory.candidates import draw_candidates
+from engine.memory.drawing import draw_candidates
 from engine.night.ledger import Run
 from engine.settings import Settings
 from engine.store.graph import Graph
