@@ -1,12 +1,13 @@
 """Who may do what: tenants, keys, tokens, identity providers, instances, members, personas, limits.
 
-Every call comes from a `Caller` of one tenant; this room proves who that is and what they may see.
+Every request comes from a `Caller` of one tenant; this room verifies who that is, and what they may
+see.
 """
 
 from engine.access.audit import audit_event
 from engine.access.identity import (
-    AUDIENCE,
-    KINDS,
+    AUDIENCE_PREFIX,
+    KEY_TYPES,
     JwtVerifier,
     get_provider,
     remove_provider,
@@ -21,7 +22,7 @@ from engine.access.instances import (
     remove_member,
 )
 from engine.access.keys import KeyRing, issue_key, list_keys, revoke_key, rotate_key
-from engine.access.limits import WINDOW, RateLimiter, open_limiter
+from engine.access.limits import RATE_WINDOW_SECONDS, RateLimiter, open_limiter
 from engine.access.models import (
     ApiKey,
     Caller,
@@ -47,10 +48,10 @@ from engine.access.tenants import add_tenant, list_tenants
 from engine.access.tokens import issue_token
 
 __all__ = [
-    "AUDIENCE",
-    "KINDS",
+    "AUDIENCE_PREFIX",
+    "KEY_TYPES",
     "PERSONA_LEASE_SECONDS",
-    "WINDOW",
+    "RATE_WINDOW_SECONDS",
     "ApiKey",
     "Caller",
     "IdentityProvider",
