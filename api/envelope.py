@@ -11,7 +11,7 @@ from litestar.routes import HTTPRoute
 from litestar.status_codes import HTTP_405_METHOD_NOT_ALLOWED
 from litestar.types import HTTPScope, Message, Receive, Scope, Send
 
-from engine.access import WINDOW
+from engine.access import RATE_WINDOW_SECONDS
 from engine.errors import Invalid
 from engine.ids import new_id
 from engine.models import Allowance
@@ -103,7 +103,9 @@ def check_bookmark(request: Request[Any, Any, Any]) -> None:
 
 def tell_limit(headers: MutableScopeHeaders, allowance: Allowance) -> None:
     """The fields of the IETF's draft on rate limits: what the limit is, and what is left of it."""
-    headers["RateLimit-Policy"] = f'"{allowance.policy}";q={allowance.limit};w={WINDOW}'
+    headers["RateLimit-Policy"] = (
+        f'"{allowance.policy}";q={allowance.limit};w={RATE_WINDOW_SECONDS}'
+    )
     headers["RateLimit"] = f'"{allowance.policy}";r={allowance.remaining};t={allowance.seconds}'
 
 

@@ -10,8 +10,8 @@ from api.auth import ADMINS, ISSUERS
 from api.errors import problems
 from api.wire import NewIdentityProvider, NewToken, like
 from engine.access import (
-    AUDIENCE,
-    KINDS,
+    AUDIENCE_PREFIX,
+    KEY_TYPES,
     Caller,
     IdentityProvider,
     IssuedToken,
@@ -82,8 +82,8 @@ class TokenController(Controller):
         """Accept the JWTs of a provider, in place of the one before. Their `sub` is the user."""
         provider = IdentityProvider(
             issuer=data.issuer,
-            audience=data.audience or f"{AUDIENCE}{caller.tenant_id}",
-            algorithms=sorted({*(data.algorithms or KINDS)}),
+            audience=data.audience or f"{AUDIENCE_PREFIX}{caller.tenant_id}",
+            algorithms=sorted({*(data.algorithms or KEY_TYPES)}),
             jwks_url=data.jwks_url,
             public_keys=data.public_keys,
             updated_at=datetime.now(UTC),

@@ -15,10 +15,13 @@ from engine.access.personas import add_persona
 from engine.embedding.embedder import Embedder, Encoder, Vector, normalized
 from engine.extraction.port import RuleExtractor
 from engine.forgetting.flags import FlagRules
-from engine.memory.candidates import draw_candidates, list_candidates, propose_candidate
+from engine.memory.candidates import list_candidates, propose_candidate
 from engine.memory.changes import Change
-from engine.memory.memories import coactivate, list_links, list_memories
+from engine.memory.drawing import draw_candidates
+from engine.memory.links import list_links
+from engine.memory.memories import list_memories
 from engine.memory.models import Candidate, CandidateState, Link, Memory, MemoryState
+from engine.memory.uses import coactivate
 from engine.models import MemoryType
 from engine.night.ledger import Run
 from engine.night.nights import preview_night, run_hour, run_night

@@ -1,12 +1,13 @@
 """Who may do what: tenants, keys, tokens, identity providers, instances, members, personas, limits.
 
-Every call comes from a `Caller` of one tenant; this room proves who that is and what they may see.
+Every request comes from a `Caller` of one tenant; this room verifies who that is, and what they may
+see.
 """
 
 from engine.access.audit import audit_event
 from engine.access.identity import (
-    AUDIENCE,
-    KINDS,
+    AUDIENCE_PREFIX,
+    KEY_TYPES,
     JwtVerifier,
     get_provider,
     remove_provider,
@@ -21,7 +22,7 @@ from engine.access.instances import (
     remove_member,
 )
 from engine.access.keys import KeyRing, issue_key, list_keys, revoke_key, rotate_key
-from engine.access.limits import WINDOW, RateLimiter, open_limiter
+from engine.access.limits import RATE_WINDOW_SECONDS, RateLimiter, open_limiter
 from engine.access.models import (
     ApiKey,
     Caller,
@@ -36,21 +37,21 @@ from engine.access.models import (
     Tone,
 )
 from engine.access.personas import (
-    LEASE,
+    PERSONA_LEASE_SECONDS,
     add_persona,
-    as_persona,
     change_persona,
     get_persona,
     list_personas,
+    persona_from_row,
 )
 from engine.access.tenants import add_tenant, list_tenants
 from engine.access.tokens import issue_token
 
 __all__ = [
-    "AUDIENCE",
-    "KINDS",
-    "LEASE",
-    "WINDOW",
+    "AUDIENCE_PREFIX",
+    "KEY_TYPES",
+    "PERSONA_LEASE_SECONDS",
+    "RATE_WINDOW_SECONDS",
     "ApiKey",
     "Caller",
     "IdentityProvider",
@@ -68,7 +69,6 @@ __all__ = [
     "add_instance",
     "add_persona",
     "add_tenant",
-    "as_persona",
     "audit_event",
     "change_persona",
     "get_instance",
@@ -82,6 +82,7 @@ __all__ = [
     "list_personas",
     "list_tenants",
     "open_limiter",
+    "persona_from_row",
     "put_member",
     "remove_member",
     "remove_provider",

@@ -8,5 +8,5 @@ from engine.store import audit_record
 
 
 def audit_event(caller: Caller, action: str, now: datetime) -> Row:
-    """The parameters of an `Event`; the statement that makes the change writes it."""
+    """Parameters of an `Event` node, written by the same statement that makes the change."""
     return audit_record(action, by=caller.acts_as, now=now)

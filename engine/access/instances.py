@@ -1,4 +1,4 @@
-"""Instances and their members: who may see which conversations."""
+"""Instances and their members. A user sees the conversations of instances they are a member of."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -12,9 +12,9 @@ from engine.store import OPERATOR, Graph, Page, audit_record, decode_id, make_pa
 async def add_instance(
     graph: Graph, tenant_id: str, instance: Instance, *, by: str = OPERATOR
 ) -> Instance:
-    """Make an instance. Asking again with the same id and content finds the first."""
+    """Add an instance. The same one given again, with the same id, returns the first."""
 
-    def as_made(rows: list[Row]) -> Instance:
+    def check_added(rows: list[Row]) -> Instance:
         if not rows:
             raise NotFound(f"No tenant {tenant_id!r}.")
         stored = Instance(**rows[0]["instance"])
@@ -23,7 +23,7 @@ async def add_instance(
         return stored
 
     return await graph.write_if(
-        as_made,
+        check_added,
         "access/instances/add_instance",
         tenant_id=tenant_id,
         instance={"id": instance.id, "name": instance.name, "created_at": instance.created_at},
@@ -32,20 +32,22 @@ async def add_instance(
 
 
 async def get_instance(graph: Graph, caller: Caller, instance_id: str) -> Instance:
-    found = await graph.read(
+    """One instance, if the caller may see it."""
+    rows = await graph.read(
         "access/instances/get_instance",
         tenant_id=caller.tenant_id,
         instance_id=instance_id,
         **caller.visibility,
     )
-    if not found:
+    if not rows:
         raise InstanceNotFound(instance_id)
-    return Instance(**found[0]["instance"])
+    return Instance(**rows[0]["instance"])
 
 
 async def list_instances(
     graph: Graph, caller: Caller, *, cursor: str | None = None, limit: int
 ) -> Page[Instance]:
+    """The instances that the caller may see, by id."""
     rows = await graph.read(
         "access/instances/list_instances",
         tenant_id=caller.tenant_id,
@@ -53,8 +55,8 @@ async def list_instances(
         after=decode_id(cursor),
         limit=limit + 1,
     )
-    found = [Instance(**row["instance"]) for row in rows]
-    return make_page(found, limit, lambda instance: instance.id)
+    instances = [Instance(**row["instance"]) for row in rows]
+    return make_page(instances, limit, lambda instance: instance.id)
 
 
 async def put_member(
@@ -67,8 +69,8 @@ async def put_member(
     now: datetime,
     by: str = OPERATOR,
 ) -> Member:
-    """Let a user into an instance, or change what they are there."""
-    found = await graph.write(
+    """Add a user to an instance, or change their role in it."""
+    rows = await graph.write(
         "access/instances/put_member",
         tenant_id=tenant_id,
         instance_id=instance_id,
@@ -77,9 +79,9 @@ async def put_member(
         since=now,
         event=audit_record("member_put", by=by, now=now),
     )
-    if not found:
+    if not rows:
         raise InstanceNotFound(instance_id)
-    return as_member(found[0])
+    return member_from_row(rows[0])
 
 
 async def remove_member(
@@ -91,20 +93,22 @@ async def remove_member(
     by: str = OPERATOR,
     now: datetime | None = None,
 ) -> None:
-    (answer,) = await graph.write(
+    """Take a user out of an instance."""
+    (row,) = await graph.write(
         "access/instances/remove_member",
         tenant_id=tenant_id,
         instance_id=instance_id,
         user_id=user_id,
         event=audit_record("member_removed", by=by, now=now),
     )
-    if not answer["removed"]:
+    if not row["removed"]:
         raise MemberNotFound(instance_id, user_id)
 
 
 async def list_members(
     graph: Graph, caller: Caller, instance_id: str, *, cursor: str | None = None, limit: int
 ) -> Page[Member]:
+    """The members of an instance, by user, if the caller may see it."""
     await get_instance(graph, caller, instance_id)
     rows = await graph.read(
         "access/instances/list_members",
@@ -113,9 +117,9 @@ async def list_members(
         after=decode_id(cursor),
         limit=limit + 1,
     )
-    return make_page([as_member(row) for row in rows], limit, lambda member: member.user_id)
+    return make_page([member_from_row(row) for row in rows], limit, lambda member: member.user_id)
 
 
-def as_member(row: Row) -> Member:
-    stored = row["member"]
-    return Member(**{**stored, "role": MemberRole(stored["role"])})
+def member_from_row(row: Row) -> Member:
+    properties = row["member"]
+    return Member(**{**properties, "role": MemberRole(properties["role"])})

@@ -1,8 +1,8 @@
-"""How many requests a caller may make in a minute, counted by all processes together in Redis.
+"""Rate limits: requests a minute of each caller, counted in Redis for all processes together.
 
-A process takes a hundredth of a limit at a time, so that most requests ask nobody; what it has not
-used of that when the minute ends is lost, and a caller whose limit is used up is refused without
-asking. When Redis is away requests are let through and counted in a metric.
+A process takes a hundredth of a limit at a time, so that most requests need no call to Redis. What
+it has not used when the minute ends is lost. A caller whose limit is used up is refused without
+asking Redis. While Redis is away requests are let through, and a metric counts that.
 """
 
 import asyncio
@@ -21,15 +21,16 @@ from engine.errors import TooManyRequests
 from engine.models import Allowance
 from engine.settings import Settings
 
-WINDOW = 60  # seconds
-SHARE = 100  # a process takes a limit in this many parts
-PATIENCE = 0.25  # seconds for Redis to answer
-AWAY = 1.0  # seconds a caller is let through before Redis is asked again
-MOST_CALLERS = 100_000
-NAME = "pentimento:limit:"
+RATE_WINDOW_SECONDS = 60
+SHARES_PER_LIMIT = 100  # a process takes one of them at a time
+REDIS_TIMEOUT_SECONDS = 0.25
+REDIS_RETRY_SECONDS = 1.0  # a caller is let through this long before Redis is asked again
+MAX_CALLERS = 100_000  # whose shares a process remembers
+REDIS_PREFIX = "pentimento:limit:"
+UNLIMITED = 1_000_000_000  # requests, while Redis is away
 
-# The window begins with its first request, by the clock of Redis alone.
-TAKE = """
+# The window begins with its first request. Only the clock of Redis counts.
+TAKE_SHARE = """
 local used = redis.call('INCRBY', KEYS[1], ARGV[1])
 if used == tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return {used, redis.call('PTTL', KEYS[1])}
@@ -42,22 +43,27 @@ REFUSED = Counter("pentimento_rate_limited", "Requests over a rate limit.", ["ro
 
 
 @dataclass(slots=True)
-class Lease:
-    """What this process may let through for one caller without asking."""
+class Share:
+    """The requests that this process may let through for one caller without asking Redis."""
 
-    left: int = 0
-    elsewhere: int = 0  # of the limit, not yet taken by any process
-    until: float = 0.0
-    counted: bool = True  # false while Redis is away
+    remaining: int = 0
+    unclaimed: int = 0  # of the limit, not taken by any process
+    ends_at: float = 0.0
+    is_counted: bool = True  # false while Redis is away
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
-    def used_up(self) -> bool:
-        return self.left < 1 and self.elsewhere < 1
+    def is_exhausted(self) -> bool:
+        """Whether the caller's whole limit is used up."""
+        return self.remaining < 1 and self.unclaimed < 1
+
+    def decides(self, now: float) -> bool:
+        """Whether a request can be let through or refused without asking Redis."""
+        return self.ends_at > now and (self.remaining > 0 or self.is_exhausted)
 
 
 class RateLimiter:
-    """Counts requests by key, or by user for those who come with a token or a JWT."""
+    """Counts requests by key; by user for callers with a token or a JWT."""
 
     def __init__(
         self,
@@ -65,57 +71,58 @@ class RateLimiter:
         limits: Mapping[Role, int],
         *,
         timer: Callable[[], float] = monotonic,
-        patience: float = PATIENCE,
+        timeout_seconds: float = REDIS_TIMEOUT_SECONDS,
     ) -> None:
-        self._take = redis.register_script(TAKE)
+        self._take_share = redis.register_script(TAKE_SHARE)
         self._limits = limits
-        self._patience = patience
+        self._timeout_seconds = timeout_seconds
         self._timer = timer
-        self._leases: LRUCache[str, Lease] = LRUCache(MOST_CALLERS)
+        self._shares: LRUCache[str, Share] = LRUCache(MAX_CALLERS)
 
     async def take(self, caller: Caller) -> Allowance | None:
         """Count one request, or refuse it. None when it could not be counted."""
-        limit, name = self._limits[caller.role], bucket(caller)
-        lease = self._leases.setdefault(name, Lease())
-        while not (lease.until > self._timer() and (lease.left > 0 or lease.used_up)):
-            async with lease.lock:  # whoever waits shares what the first one gets
-                if not (lease.until > self._timer() and (lease.left > 0 or lease.used_up)):
-                    await self._renew(lease, name, limit)
-        seconds = max(1, math.ceil(lease.until - self._timer()))
-        if lease.left < 1:
+        limit, bucket_name = self._limits[caller.role], bucket(caller)
+        share = self._shares.setdefault(bucket_name, Share())
+        while not share.decides(self._timer()):
+            async with share.lock:  # requests that waited use the share that the first one took
+                if not share.decides(self._timer()):
+                    await self._renew(share, bucket_name, limit)
+        seconds = max(1, math.ceil(share.ends_at - self._timer()))
+        if share.remaining < 1:
             REFUSED.labels(caller.role.value).inc()
             raise TooManyRequests(Allowance(caller.role.value, limit, 0, seconds))
-        lease.left -= 1
-        if not lease.counted:
+        share.remaining -= 1
+        if not share.is_counted:
             return None
-        return Allowance(caller.role.value, limit, lease.left + lease.elsewhere, seconds)
+        return Allowance(caller.role.value, limit, share.remaining + share.unclaimed, seconds)
 
-    async def _renew(self, lease: Lease, name: str, limit: int) -> None:
-        share = max(1, limit // SHARE)
+    async def _renew(self, share: Share, bucket_name: str, limit: int) -> None:
+        """Take the next share of a limit from Redis."""
+        size = max(1, limit // SHARES_PER_LIMIT)
         try:
-            async with asyncio.timeout(self._patience):
-                used, left_ms = await self._take(
-                    keys=[f"{NAME}{name}"], args=[share, WINDOW * 1000]
+            async with asyncio.timeout(self._timeout_seconds):
+                used, remaining_ms = await self._take_share(
+                    keys=[f"{REDIS_PREFIX}{bucket_name}"], args=[size, RATE_WINDOW_SECONDS * 1000]
                 )
         except (RedisError, OSError, TimeoutError):
             UNCOUNTED.inc()
-            lease.left, lease.elsewhere, lease.counted = 1_000_000_000, 0, False
-            lease.until = self._timer() + AWAY
+            share.remaining, share.unclaimed, share.is_counted = UNLIMITED, 0, False
+            share.ends_at = self._timer() + REDIS_RETRY_SECONDS
             return
-        lease.left = max(0, min(share, limit - (used - share)))
-        lease.elsewhere, lease.counted = max(0, limit - used), True
-        lease.until = self._timer() + left_ms / 1000
+        share.remaining = max(0, min(size, limit - (used - size)))
+        share.unclaimed, share.is_counted = max(0, limit - used), True
+        share.ends_at = self._timer() + remaining_ms / 1000
 
 
 def bucket(caller: Caller) -> str:
-    """Whose requests are counted together. No id of one tenant is that of another."""
+    """The name under which a caller's requests are counted. Tenants share none."""
     if caller.role is Role.USER:
         return f"{caller.tenant_id}:user:{caller.user_id}"
     return f"{caller.tenant_id}:key:{caller.key_id}"
 
 
 def open_limiter(settings: Settings, redis: Redis) -> RateLimiter | None:
-    """None where limits are turned off."""
+    """The rate limiter that the settings describe; None if limits are turned off."""
     if settings.rate_limits == "off":
         return None
     return RateLimiter(

@@ -1,4 +1,4 @@
-"""Who asks and for whom: tenants, keys, tokens, personas, instances, members."""
+"""Callers, tenants, keys, tokens, personas, instances and members."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,9 +7,10 @@ from typing import Any
 
 
 class Role(StrEnum):
-    """What a caller may do. A runtime speaks for personas, an analyst reads, an admin sets up.
+    """What a caller may do. A runtime speaks for personas, an analyst reads, an admin configures.
 
-    Those come with API keys. A user is a person, proven by a token or a JWT; no key has that role.
+    These three are roles of API keys. A user is a person with a token or a JWT; no key has that
+    role.
     """
 
     RUNTIME = "runtime"
@@ -19,14 +20,14 @@ class Role(StrEnum):
 
 
 class MemberRole(StrEnum):
-    """What a user is in an instance."""
+    """The role of a user in an instance."""
 
     MEMBER = "member"
     ADMIN = "admin"
 
 
 class Tone(StrEnum):
-    """How a persona speaks when the engine speaks for it."""
+    """The tone of what the engine says in a persona's name."""
 
     PLAIN = "plain"
     WARM = "warm"
@@ -36,17 +37,17 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking: always one tenant, by a key, a token or a JWT, and for which user, if any."""
+    """Who makes a request: one tenant, by a key, a token or a JWT, and for which user, if any."""
 
     tenant_id: str
-    key_id: str  # of a token the key that issued it; of a JWT `jwt`
+    key_id: str  # of a token, the key that issued it; of a JWT, `jwt`
     role: Role
     user_id: str | None = None
-    instance_ids: tuple[str, ...] | None = None  # a token may be narrowed to some instances
+    instance_ids: tuple[str, ...] | None = None  # a token may be limited to some instances
 
     @property
     def acts_as(self) -> str:
-        """Who is written down as having done something: the person, or a key that is for none."""
+        """The actor in the audit: the user, or the key if it acts for no user."""
         return self.user_id or f"key:{self.key_id}"
 
     @property
@@ -56,14 +57,14 @@ class Caller:
 
     @property
     def visibility(self) -> dict[str, Any]:
-        """Parameters of statements that show only what this caller may see."""
-        narrowed = None if self.instance_ids is None else list(self.instance_ids)
-        return {"user_id": self.sees_as, "instance_ids": narrowed}
+        """Statement parameters that limit what is read to what this caller may see."""
+        instance_ids = None if self.instance_ids is None else list(self.instance_ids)
+        return {"user_id": self.sees_as, "instance_ids": instance_ids}
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """The wall. Owns personas, instances, users and keys, and sees nothing beyond them."""
+    """A customer. Owns personas, instances, users and keys, and sees nothing of other tenants."""
 
     id: str
     name: str
@@ -72,7 +73,7 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A way in for one tenant, with one role. Its secret is known to whoever received it."""
+    """An API key of one tenant, with one role. Its secret is not stored."""
 
     id: str
     name: str
@@ -84,7 +85,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key at the one moment its text can be read."""
+    """A new key, with its text: it cannot be read again."""
 
     key: ApiKey
     api_key: str
@@ -92,17 +93,17 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A person's way in for a short time, at the one moment its text can be read."""
+    """A new token of a user, with its text: it cannot be read again."""
 
     token: str
     user_id: str
     expires_at: datetime
-    instance_ids: list[str] | None  # null: every instance the user is a member of
+    instance_ids: list[str] | None  # None: every instance the user is a member of
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityProvider:
-    """Whose JWTs a tenant accepts, and the public keys they are checked with."""
+    """The issuer whose JWTs a tenant accepts, and the public keys that verify them."""
 
     issuer: str
     audience: str
@@ -127,7 +128,7 @@ class Persona:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A workspace inside a tenant. Conversations live in one."""
+    """A workspace inside a tenant. Each conversation belongs to one."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Tenants are made by operators, from the command line: there is no route that reaches two."""
+"""Tenants. Operators add them from the command line: no route reaches more than one tenant."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from engine.store import Graph
 
 
 async def add_tenant(graph: Graph, tenant_id: str, *, name: str, now: datetime) -> Tenant:
-    """Make a tenant, or find it as it was made."""
+    """Add a tenant; if its id exists, return it unchanged."""
     (row,) = await graph.write(
         "access/tenants/add_tenant", tenant={"id": tenant_id, "name": name, "created_at": now}
     )
@@ -15,4 +15,5 @@ async def add_tenant(graph: Graph, tenant_id: str, *, name: str, now: datetime) 
 
 
 async def list_tenants(graph: Graph) -> list[Tenant]:
+    """All tenants of this deployment."""
     return [Tenant(**row) for row in await graph.read("access/tenants/list_tenants")]

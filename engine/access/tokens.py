@@ -1,8 +1,8 @@
-"""User tokens: how a person in a browser proves who they are, for a short time.
+"""User tokens: short-lived proof of who a person is, for browsers.
 
-A token reads `pmu_<id>_<secret>` and is kept as API keys are: the hash of its secret, nothing else.
-So nobody who can read the graph can make one, and the key that issued it takes it along when it is
-revoked. Expired tokens are cleared away when new ones are issued.
+A token is `pmu_<id>_<secret>`. Like an API key it is stored only as the hash of its secret, so
+nobody who can read the graph can make one. It ends when the key that issued it is revoked. Issuing
+a token deletes some expired ones.
 """
 
 import json
@@ -10,13 +10,13 @@ import secrets
 from datetime import datetime, timedelta
 
 from engine.access.audit import audit_event
-from engine.access.keys import TOKEN_PREFIX, hashed
+from engine.access.keys import TOKEN_PREFIX, hash_secret
 from engine.access.models import Caller, IssuedToken
 from engine.errors import InstanceNotFound, KeyNotFound
 from engine.models import Row
 from engine.store import Graph
 
-CLEARED_AT_ONCE = 100  # expired tokens; more than one, so that they do not pile up
+MAX_CLEARED = 100  # expired tokens deleted with each new one; more than one, so they cannot pile up
 
 
 async def issue_token(
@@ -28,40 +28,45 @@ async def issue_token(
     minutes: int,
     now: datetime,
 ) -> IssuedToken:
-    """Make a token for a user. Its text cannot be had again.
+    """Issue a token for a user. Its text cannot be read again.
 
-    It ends with the key that issues it, at the latest.
+    It expires with the key that issues it, at the latest.
     """
     token_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
-    narrowed = None if instance_ids is None else sorted(set(instance_ids))
+    limited_to = None if instance_ids is None else sorted(set(instance_ids))
     expires_at = now + timedelta(minutes=minutes)
 
-    def as_issued(rows: list[Row]) -> IssuedToken:
+    def check_issued(rows: list[Row]) -> IssuedToken:
         if not rows:
             raise KeyNotFound(caller.key_id)
         (row,) = rows
         if row["missing"]:
             raise InstanceNotFound(row["missing"][0])
         text = f"{TOKEN_PREFIX}_{token_id}_{secret}"
-        return IssuedToken(text, user_id, row["expires_at"], narrowed)
+        return IssuedToken(text, user_id, row["expires_at"], limited_to)
 
     return await graph.write_if(
-        as_issued,
+        check_issued,
         "access/tokens/add_token",
         tenant_id=caller.tenant_id,
         key_id=caller.key_id,
         token={
             "id": token_id,
-            "hash": hashed(secret),
+            "hash": hash_secret(secret),
             "user_id": user_id,
-            "instance_ids": narrowed,
+            "instance_ids": limited_to,
             "created_at": now,
             "expires_at": expires_at,
         },
-        cleared=CLEARED_AT_ONCE,
+        cleared=MAX_CLEARED,
         now=now,
         event=audit_event(caller, "token_issued", now),
         after=json.dumps(
-            {"token_id": token_id, "user_id": user_id, "instance_ids": narrowed, "minutes": minutes}
+            {
+                "token_id": token_id,
+                "user_id": user_id,
+                "instance_ids": limited_to,
+                "minutes": minutes,
+            }
         ),
     )

@@ -19,6 +19,7 @@ from engine.embedding.embedder import (
 )
 from engine.embedding.memory_vectors import (
     COMMON,
+    EmbeddedText,
     MemoryVectors,
     TextInContext,
     VectorMatrix,
@@ -29,6 +30,7 @@ from engine.embedding.memory_vectors import (
 __all__ = [
     "COMMON",
     "MIN_KNOWN_SHARE",
+    "EmbeddedText",
     "Embedder",
     "Encoder",
     "Lexicon",

@@ -6,6 +6,7 @@ Needs no language model; one plugs in at the `Extractor` port.
 from engine.extraction.port import Extractor, RuleExtractor, open_extractor
 from engine.extraction.rule_based import (
     OPPOSITES,
+    Extraction,
     ExtractionInput,
     extract,
     fingerprint,
@@ -14,6 +15,7 @@ from engine.extraction.rule_based import (
 
 __all__ = [
     "OPPOSITES",
+    "Extraction",
     "ExtractionInput",
     "Extractor",
     "RuleExtractor",

@@ -1,7 +1,8 @@
-"""What a persona says when it is asked to forget: short, in its tone, without a trace of it.
+"""Acknowledgments: what a persona says when it is asked to forget.
 
-The sentences are templates and cost nothing. A language model may phrase them instead, with the
-templates behind it: it is never shown what is to be forgotten, and never waited for long.
+Short, in the persona's tone, and without any content word of the forgotten messages. By default the
+sentences are templates. A language model may phrase them instead; it is never given the forgotten
+messages, and when it is late or its sentence repeats one of their words, the template is used.
 """
 
 import asyncio
@@ -22,8 +23,8 @@ from engine.llm import Llm
 from engine.settings import Settings
 from engine.text import sentences, stemmer, stop_words, words
 
-LOOKED_AT = 200_000  # characters of what is forgotten that are compared
-KEPT = 2  # letters that a word and its stem begin with alike, but for these
+MAX_COMPARED_CHARACTERS = 200_000  # of the forgotten messages
+STEM_PREFIX = 2  # letters that a word and its stem have in common, except for these words
 IRREGULAR = {"dying", "lying", "tying"}
 
 log = structlog.get_logger("acknowledgments")
@@ -31,7 +32,7 @@ log = structlog.get_logger("acknowledgments")
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """What to say for one message, for several in a row, and for a range."""
+    """An acknowledgment for one message, for several in a row, and for a range."""
 
     single: str
     several: str
@@ -112,26 +113,27 @@ TEMPLATES: dict[Tone, dict[str, tuple[str, ...]]] = {
         ),
     },
 }
-# Of words that everybody uses all the time, so that they repeat nothing, whatever was said.
-PLAINEST = {"single": "It is so.", "several": "They are so.", "range": "All of it is so."}
+# Of stop words only, so that they repeat no content word, whatever is forgotten.
+NEUTRAL_PHRASES = {"single": "It is so.", "several": "They are so.", "range": "All of it is so."}
 
 
 class Acknowledger(ABC):
-    """Finds the words. `about` is what is to be forgotten, and must not be in them."""
+    """Phrases acknowledgments."""
 
     @abstractmethod
-    async def phrases(self, tone: Tone, name: str, about: Sequence[str], seed: str) -> Phrases: ...
+    async def phrases(self, tone: Tone, name: str, forgotten: Sequence[str], seed: str) -> Phrases:
+        """Acknowledgments of the persona `name` that repeat no content word of `forgotten`."""
 
 
 class Templates(Acknowledger):
-    """Instant. The same for the same seed, and others for another."""
+    """Picks templates. The same seed gives the same ones."""
 
-    async def phrases(self, tone: Tone, name: str, about: Sequence[str], seed: str) -> Phrases:
-        return await asyncio.to_thread(chosen, tone, about, seed)
+    async def phrases(self, tone: Tone, name: str, forgotten: Sequence[str], seed: str) -> Phrases:
+        return await asyncio.to_thread(choose_templates, tone, forgotten, seed)
 
 
-class Voice(Struct, frozen=True):
-    """What a language model answers."""
+class LlmAnswer(Struct, frozen=True):
+    """The answer that a language model is asked for."""
 
     single: str
     several: str
@@ -145,74 +147,83 @@ short sentence, two at most, in your own tone: for one thing, for several in a r
 stretch of talk. Ask nothing, promise nothing more, and guess nothing about what it was."""
 
 
-class InOwnVoice(Acknowledger):
-    """A language model phrases it; late, wrong or telling, the template stands in."""
+class LlmAcknowledger(Acknowledger):
+    """Asks a language model. Where its answer cannot be used, a template is."""
 
     def __init__(self, llm: Llm, *, seconds: float) -> None:
         self._llm = llm
         self._seconds = seconds
 
-    async def phrases(self, tone: Tone, name: str, about: Sequence[str], seed: str) -> Phrases:
-        fallback = await asyncio.to_thread(chosen, tone, about, seed)
+    async def phrases(self, tone: Tone, name: str, forgotten: Sequence[str], seed: str) -> Phrases:
+        fallback = await asyncio.to_thread(choose_templates, tone, forgotten, seed)
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await self._llm.ask(INSTRUCTION, f"You are {name}. Your tone: {tone}.")
-            voice = msgspec.convert(answer, Voice)
+            llm_answer = msgspec.convert(answer, LlmAnswer)
         except (LlmUnavailable, TimeoutError, msgspec.ValidationError) as error:
             log.warning("llm_acknowledgment_failed", why=type(error).__name__)
             return fallback
-        return await asyncio.to_thread(spoken, voice, about, fallback)
+        return await asyncio.to_thread(usable_phrases, llm_answer, forgotten, fallback)
 
 
 def open_acknowledger(settings: Settings) -> Acknowledger:
+    """The acknowledger that the settings name."""
     if settings.acknowledger == "llm":
-        return InOwnVoice(Llm(settings), seconds=settings.ack_seconds)
+        return LlmAcknowledger(Llm(settings), seconds=settings.ack_seconds)
     return Templates()
 
 
-def spoken(voice: Voice, about: Sequence[str], fallback: Phrases) -> Phrases:
-    """Sentences of a language model, each with its template instead when it is long or telling."""
-    given = {kind: getattr(voice, kind) for kind in ("single", "several", "range")}
-    short = {kind: text for kind, text in given.items() if is_short(text)}
-    repeated = repeats(about, frozenset().union(*map(stems, short.values())))
-    told = {kind: text for kind, text in short.items() if repeated.isdisjoint(stems(text))}
-    return replace(fallback, **told)
+def usable_phrases(answer: LlmAnswer, forgotten: Sequence[str], fallback: Phrases) -> Phrases:
+    """The model's sentences; a fallback for each that is too long or repeats a forgotten word."""
+    given = {kind: getattr(answer, kind) for kind in ("single", "several", "range")}
+    short = {kind: text for kind, text in given.items() if is_short_statement(text)}
+    repeated = repeated_stems(forgotten, frozenset().union(*map(content_stems, short.values())))
+    usable = {
+        kind: text for kind, text in short.items() if repeated.isdisjoint(content_stems(text))
+    }
+    return replace(fallback, **usable)
 
 
-def chosen(tone: Tone, about: Sequence[str], seed: str) -> Phrases:
-    """Templates that repeat no word of what is forgotten, varied by the seed."""
-    repeated = repeats(about, template_stems(tone))
+def choose_templates(tone: Tone, forgotten: Sequence[str], seed: str) -> Phrases:
+    """Templates that repeat no word of the forgotten texts, varied by the seed."""
+    repeated = repeated_stems(forgotten, template_stems(tone))
 
-    def one(kind: str) -> str:
-        fit = [it for it in TEMPLATES[tone][kind] if repeated.isdisjoint(stems(it))]
-        if not fit:
-            return PLAINEST[kind]
-        drawn = int(hashlib.sha256(f"{seed}{kind}".encode()).hexdigest(), 16)
-        return fit[drawn % len(fit)]
+    def choose(kind: str) -> str:
+        usable = [
+            text for text in TEMPLATES[tone][kind] if repeated.isdisjoint(content_stems(text))
+        ]
+        if not usable:
+            return NEUTRAL_PHRASES[kind]
+        number = int(hashlib.sha256(f"{seed}{kind}".encode()).hexdigest(), 16)
+        return usable[number % len(usable)]
 
-    return Phrases(one("single"), one("several"), one("range"))
+    return Phrases(choose("single"), choose("several"), choose("range"))
 
 
 @cache
 def template_stems(tone: Tone) -> frozenset[str]:
-    return frozenset().union(*(stems(text) for kind in TEMPLATES[tone].values() for text in kind))
+    """The stems of all templates of a tone."""
+    texts = [text for kind in TEMPLATES[tone].values() for text in kind]
+    return frozenset().union(*map(content_stems, texts))
 
 
-def repeats(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
-    """Those of these stems that the texts carry, as far as they are looked at.
+def repeated_stems(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
+    """Those of the wanted stems that are in the texts, up to MAX_COMPARED_CHARACTERS.
 
     Stemming is slow, so only words that can have one of the stems are stemmed.
     """
-    beginnings = {stem[:KEPT] for stem in wanted}
-    left, found = LOOKED_AT, set[str]()
+    prefixes = {stem[:STEM_PREFIX] for stem in wanted}
+    characters_left, repeated = MAX_COMPARED_CHARACTERS, set[str]()
     for text in texts:
-        if left <= 0 or found == wanted:
+        if characters_left <= 0 or repeated == wanted:
             break
-        said = {word.lower() for word in words(text[:left])}
-        near = {word for word in said if word[:KEPT] in beginnings or word in IRREGULAR}
-        found |= {stem(word) for word in near - stop_words()} & wanted
-        left -= len(text)
-    return frozenset(found)
+        distinct = {word.lower() for word in words(text[:characters_left])}
+        possible = {
+            word for word in distinct if word[:STEM_PREFIX] in prefixes or word in IRREGULAR
+        }
+        repeated |= {stem(word) for word in possible - stop_words()} & wanted
+        characters_left -= len(text)
+    return frozenset(repeated)
 
 
 @lru_cache(10_000)
@@ -220,10 +231,11 @@ def stem(word: str) -> str:
     return str(stemmer().stemWord(word))
 
 
-def stems(text: str) -> frozenset[str]:
-    """The words of a text that carry content, by their stems."""
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of the words of a text that are no stop words."""
     return frozenset(stem(word) for word in map(str.lower, words(text)) if word not in stop_words())
 
 
-def is_short(text: str) -> bool:
+def is_short_statement(text: str) -> bool:
+    """Whether a text has at most two sentences and 200 characters, and does not end by asking."""
     return 0 < len(text) <= 200 and len(sentences(text)) <= 2 and not re.search(r"\?\s*$", text)

@@ -1,8 +1,8 @@
-"""«Forget This»: flags on messages, and all that follows from setting and taking back one.
+"""«Forget This»: setting flags on messages, and undoing them.
 
-Nothing is cut. What a flag does to a candidate, a memory or a link follows from the flags standing
-on the messages it was drawn from, so whatever the order of flags and undos, taking all of them back
-leaves what was there before the first.
+Nothing is deleted. What flags do to a candidate, a memory or a link is computed from all flags that
+stand on the messages it was drawn from. So in whatever order flags are set and undone, undoing all
+of them restores what was there before the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,12 @@ from engine.errors import (
     RangeNotFound,
     UndoWindowOver,
 )
-from engine.forgetting.acknowledgments import LOOKED_AT, PLAINEST, Acknowledger
+from engine.forgetting.acknowledgments import (
+    MAX_COMPARED_CHARACTERS,
+    NEUTRAL_PHRASES,
+    Acknowledger,
+    Phrases,
+)
 from engine.forgetting.models import AffectedItems, FlagResult, Range, ReversalSource
 from engine.ids import new_id
 from engine.memory import LinkKey, LinkType
@@ -27,7 +32,7 @@ from engine.policy import Policy, as_policy
 from engine.store import Graph
 from engine.talk import (
     Deprioritization,
-    as_acknowledgment,
+    acknowledgment_from_row,
     find_chosen,
     find_message,
     find_run,
@@ -38,12 +43,54 @@ from engine.talk import (
 
 @dataclass(frozen=True, slots=True)
 class FlagRules:
-    """What an operator decides about flags."""
+    """What an operator has set for flags."""
 
-    confirm_from: int
-    undo_window: timedelta
+    confirm_from: int  # messages of a range from which on it must be confirmed
+    undo_window: timedelta  # how long the chat offers undo
     debounce: timedelta  # flags this close together share one acknowledgment
     badges_for_all: bool = False  # whether members see the flags of others
+
+
+@dataclass(frozen=True, slots=True)
+class FlagAct:
+    """One act of flagging. Its id is the id of the range, and of the acknowledgment."""
+
+    id: str
+    by: str
+    at: datetime
+    is_range: bool
+
+    @property
+    def parameters(self) -> Row:
+        return {"id": self.id, "is_range": self.is_range, "by": self.by, "at": self.at}
+
+
+@dataclass(frozen=True, slots=True)
+class RecentAcknowledgment:
+    """The acknowledgment that the same person was given just before: it becomes the plural one."""
+
+    persona_id: str
+    contents: list[str]  # of the flagged messages that it answers
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is read about messages before they are flagged."""
+
+    conversation_id: str
+    is_admin: bool  # whether the caller is an admin of the conversation's instance
+    persona_id: str  # of the first message
+    contents: list[str]  # what the messages say: none of it may be in the acknowledgment
+    personas: dict[str, Row]  # of the conversation, by id: name, tone and layers of policy
+    recent: RecentAcknowledgment | None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoScope:
+    """The conversation in which flags are undone."""
+
+    conversation_id: str
+    is_admin: bool  # whether the caller is an admin of the conversation's instance
 
 
 async def flag_message(
@@ -56,9 +103,9 @@ async def flag_message(
     now: datetime,
 ) -> FlagResult:
     """Flag one message. One that is flagged already keeps its flag."""
-    act = {"id": new_id(), "is_range": False, "by": caller.acts_as, "at": now}
+    act = FlagAct(new_id(), caller.acts_as, now, is_range=False)
     selection = await read_selection(graph, caller, [message_id], act, rules)
-    return await flag(graph, acknowledger, caller, selection, [message_id], act, rules)
+    return await set_flags(graph, acknowledger, caller, selection, [message_id], act, rules)
 
 
 async def flag_range(
@@ -74,7 +121,7 @@ async def flag_range(
     rules: FlagRules,
     now: datetime,
 ) -> FlagResult:
-    """Flag a run of messages, from one to another, both included; or those that are named."""
+    """Flag the messages from `first_id` to `last_id`, both included, or those in `message_ids`."""
     if message_ids is None and first_id and last_id:
         run = await find_run(graph, caller, conversation_id, first_id, last_id)
     elif message_ids is not None and not first_id and not last_id:
@@ -83,107 +130,120 @@ async def flag_range(
         raise Invalid("A range is given by its first and last message, or by `message_ids`.")
     if len(run) >= rules.confirm_from and not confirmed:
         raise ConfirmationNeeded(len(run))
-    act = {"id": new_id(), "is_range": True, "by": caller.acts_as, "at": now}
-    selection = await read_selection(graph, caller, looked_at(run), act, rules)
-    chosen = [message["id"] for message in run]
-    return await flag(graph, acknowledger, caller, selection, chosen, act, rules)
+    act = FlagAct(new_id(), caller.acts_as, now, is_range=True)
+    selection = await read_selection(graph, caller, ids_to_compare(run), act, rules)
+    run_ids = [message["id"] for message in run]
+    return await set_flags(graph, acknowledger, caller, selection, run_ids, act, rules)
 
 
-def looked_at(run: Sequence[Row]) -> list[str]:
-    """The ids of the first messages of a run, as many as an acknowledgment is compared with."""
-    ids, left = [], LOOKED_AT
+def ids_to_compare(run: Sequence[Row]) -> list[str]:
+    """The ids of the first messages of a run: as many as an acknowledgment is compared with."""
+    ids, characters_left = [], MAX_COMPARED_CHARACTERS
     for message in run:
         ids.append(message["id"])
-        left -= message["size"]
-        if left <= 0:
+        characters_left -= message["size"]
+        if characters_left <= 0:
             break
     return ids
 
 
 async def read_selection(
-    graph: Graph, caller: Caller, message_ids: Sequence[str], act: Row, rules: FlagRules
-) -> Row:
-    """What has to be known of messages before they are flagged, for those who may know of them."""
-    found = await graph.read(
+    graph: Graph, caller: Caller, message_ids: Sequence[str], act: FlagAct, rules: FlagRules
+) -> Selection:
+    """What has to be known of messages before they are flagged, if the caller may see them."""
+    rows = await graph.read(
         "forgetting/flags/read_selection",
         tenant_id=caller.tenant_id,
         message_ids=list(message_ids),
         **caller.visibility,
-        by=act["by"],
-        since=act["at"] - rules.debounce,
+        by=act.by,
+        since=act.at - rules.debounce,
     )
-    if not found:
+    if not rows:
         raise MessageNotFound(message_ids[0])
-    return found[0]
+    return selection_from_row(rows[0])
 
 
-async def phrase_acknowledgment(
-    acknowledger: Acknowledger, selection: Row, act: Row, rules: FlagRules
+def selection_from_row(row: Row) -> Selection:
+    return Selection(
+        conversation_id=row["conversation_id"],
+        is_admin=row["is_admin"],
+        persona_id=row["persona_id"],
+        contents=row["contents"],
+        personas={persona["id"]: persona for persona in row["personas"]},
+        recent=RecentAcknowledgment(**row["given"]) if row["given"] else None,
+    )
+
+
+async def draft_acknowledgment(
+    acknowledger: Acknowledger, selection: Selection, act: FlagAct, rules: FlagRules
 ) -> Row:
-    """What may be said to it; whether for one or for several is decided with the flag.
+    """What the persona may say, for one flag and for several; the statement picks one of them.
 
-    The plural one is in the voice of whoever gave the first of the burst, and repeats nothing of
-    what that one answered.
+    If the person was given an acknowledgment just before, it becomes the plural one: in the voice
+    of the persona that gave it, and without words of the messages it answered.
     """
-    personas = {persona["id"]: persona for persona in selection["personas"]}
-    given = selection["given"]
-    about = [*selection["contents"], *(given["contents"] if given else [])]
+    recent = selection.recent
+    forgotten = [*selection.contents, *(recent.contents if recent else [])]
 
-    async def phrases(persona_id: str) -> Any:
-        voice = personas[persona_id]
-        return await acknowledger.phrases(Tone(voice["tone"]), voice["name"], about, act["id"])
+    async def phrases(persona_id: str) -> Phrases:
+        persona = selection.personas[persona_id]
+        return await acknowledger.phrases(Tone(persona["tone"]), persona["name"], forgotten, act.id)
 
-    own = await phrases(selection["persona_id"])
-    several = {selection["persona_id"]: own.several}
-    if given and given["persona_id"] not in several:
-        several[given["persona_id"]] = (await phrases(given["persona_id"])).several
+    own = await phrases(selection.persona_id)
+    several = {selection.persona_id: own.several}
+    if recent and recent.persona_id not in several:
+        several[recent.persona_id] = (await phrases(recent.persona_id)).several
     return {
-        "id": act["id"],
-        "persona_id": selection["persona_id"],
+        "id": act.id,
+        "persona_id": selection.persona_id,
         "single": own.single,
         "range": own.range,
         "several": several,
-        "plainest": PLAINEST["several"],
-        "since": act["at"] - rules.debounce,
+        "plainest": NEUTRAL_PHRASES["several"],
+        "since": act.at - rules.debounce,
     }
 
 
-async def flag(
+async def set_flags(
     graph: Graph,
     acknowledger: Acknowledger,
     caller: Caller,
-    selection: Row,
+    selection: Selection,
     message_ids: Sequence[str],
-    act: Row,
+    act: FlagAct,
     rules: FlagRules,
 ) -> FlagResult:
+    """Flag messages of one conversation, with all that follows from it."""
     (done,) = await graph.write(
         "forgetting/flags/flag_messages",
         tenant_id=caller.tenant_id,
-        conversation_id=selection["conversation_id"],
+        conversation_id=selection.conversation_id,
         message_ids=list(message_ids),
-        act=act,
+        act=act.parameters,
         personas={
-            persona["id"]: flag_figures(as_policy(persona).effective, act["at"])
-            for persona in selection["personas"]
+            persona_id: flag_figures(as_policy(persona).effective, act.at)
+            for persona_id, persona in selection.personas.items()
         },
-        ack=await phrase_acknowledgment(acknowledger, selection, act, rules),
+        ack=await draft_acknowledgment(acknowledger, selection, act, rules),
     )
-    changed = [row["message_id"] for row in done["records"] if row["flag"]["act"] == act["id"]]
-    sees_all = sees_every_badge(caller, selection, badges_for_all=rules.badges_for_all)
+    changed = [row["message_id"] for row in done["records"] if row["flag"]["act"] == act.id]
+    sees_all = sees_every_badge(
+        caller, is_admin=selection.is_admin, badges_for_all=rules.badges_for_all
+    )
     records = {
-        # What somebody else has flagged reads as in a listing: as if nobody had.
+        # A flag of somebody else that the caller may not see is given as no flag.
         row["message_id"]: flag_record(row["flag"])
         if is_visible(row["flag"], caller, sees_all=sees_all)
         else Deprioritization()
         for row in done["records"]
     }
-    range_id = act["id"] if act["is_range"] and changed else None
-    return as_flagged(selection["conversation_id"], done, records, changed, range_id)
+    range_id = act.id if act.is_range and changed else None
+    return flag_result(selection.conversation_id, done, records, changed, range_id)
 
 
 def flag_figures(policy: Policy, now: datetime) -> Row:
-    """What the policy of a persona says about a flag that is set now."""
+    """The figures of a persona's policy that a flag set now needs, as a statement takes them."""
     factor = policy.figures.minimize_factor
     others = {
         kind: figures["minimize_factor"]
@@ -207,9 +267,11 @@ async def undo_message(
     *,
     now: datetime,
 ) -> FlagResult:
-    """Take back the flag of one message."""
-    found = await find_message(graph, caller, message_id)
-    return await undo(graph, caller, found, [message_id], source, rules, range_id=None, now=now)
+    """Undo the flag on one message."""
+    scope = UndoScope(**await find_message(graph, caller, message_id))
+    return await undo_flags(
+        graph, caller, scope, [message_id], source, rules, range_id=None, now=now
+    )
 
 
 async def undo_range(
@@ -222,24 +284,19 @@ async def undo_range(
     message_ids: Sequence[str] | None,
     now: datetime,
 ) -> FlagResult:
-    """Take back the flags that a range has set, or those on some of its messages."""
-    found = await find_range(graph, caller, range_id, badges_for_all=rules.badges_for_all)
-    members = found["range"]["message_ids"]
-    chosen = members if message_ids is None else list(message_ids)
-    strangers = sorted(set(chosen) - set(members))
-    if strangers:
-        raise Invalid(f"Message {strangers[0]!r} is not of this range.")
-    where = {
-        "conversation_id": found["range"]["conversation_id"],
-        "is_admin": found["is_admin"],
-    }
-    return await undo(graph, caller, where, chosen, source, rules, range_id=range_id, now=now)
+    """Undo the flags that a range has set, or those on some of its messages."""
+    found, scope = await find_range(graph, caller, range_id, badges_for_all=rules.badges_for_all)
+    chosen = found.message_ids if message_ids is None else list(message_ids)
+    outside = sorted(set(chosen) - set(found.message_ids))
+    if outside:
+        raise Invalid(f"Message {outside[0]!r} is not in this range.")
+    return await undo_flags(graph, caller, scope, chosen, source, rules, range_id=range_id, now=now)
 
 
-async def undo(
+async def undo_flags(
     graph: Graph,
     caller: Caller,
-    where: Row,
+    scope: UndoScope,
     message_ids: Sequence[str],
     source: ReversalSource,
     rules: FlagRules,
@@ -247,35 +304,36 @@ async def undo(
     range_id: str | None,
     now: datetime,
 ) -> FlagResult:
-    """Take back flags on some messages: a member their own, an admin or the tenant's staff any.
+    """Undo flags on messages: a member their own, an instance's admin or a key of the tenant any.
 
-    `where` holds the `conversation_id`, and `is_admin`: whether the caller is one of its instance.
-    With a range, only the flags that it has set.
+    With a range, only the flags that it has set. From the chat, only inside the undo window.
     """
-    at_once = source is ReversalSource.UNDO_TOAST
+    from_chat = source is ReversalSource.UNDO_TOAST
     act = {"id": new_id(), "by": caller.acts_as, "at": now, "source": source.value}
     (done,) = await graph.write(
         "forgetting/flags/undo_flags",
         tenant_id=caller.tenant_id,
-        conversation_id=where["conversation_id"],
+        conversation_id=scope.conversation_id,
         message_ids=list(message_ids),
         range_id=range_id,
-        flagged_by=None if where["is_admin"] else caller.sees_as,
+        flagged_by=None if scope.is_admin else caller.sees_as,
         act=act,
-        flagged_after=now - rules.undo_window if at_once else EARLIEST,
+        flagged_after=now - rules.undo_window if from_chat else EARLIEST,
     )
     if done["late"]:
         raise UndoWindowOver
     changed = [
         row["message_id"] for row in done["records"] if row["flag"].get("reversed_in") == act["id"]
     ]
-    sees_all = sees_every_badge(caller, where, badges_for_all=rules.badges_for_all)
+    sees_all = sees_every_badge(
+        caller, is_admin=scope.is_admin, badges_for_all=rules.badges_for_all
+    )
     records = {
         row["message_id"]: flag_record(row["flag"])
         for row in done["records"]
         if is_visible(row["flag"], caller, sees_all=sees_all)
     }
-    return as_flagged(where["conversation_id"], done, records, changed, None)
+    return flag_result(scope.conversation_id, done, records, changed, None)
 
 
 def is_visible(flag: Mapping[str, Any], caller: Caller, *, sees_all: bool) -> bool:
@@ -286,57 +344,68 @@ def is_visible(flag: Mapping[str, Any], caller: Caller, *, sees_all: bool) -> bo
 async def get_range(
     graph: Graph, caller: Caller, range_id: str, *, badges_for_all: bool = False
 ) -> Range:
-    """One range, for those who may see its flags."""
-    found = await find_range(graph, caller, range_id, badges_for_all=badges_for_all)
-    stored = dict(found["range"])
-    personas = stored["persona_ids"]
-    return Range(
-        range_id=stored.pop("id"),
-        persona_id=personas[0] if len(personas) == 1 else None,
-        **stored,
-    )
+    """One range, if the caller may see its flags."""
+    found, _ = await find_range(graph, caller, range_id, badges_for_all=badges_for_all)
+    return found
 
 
-async def find_range(graph: Graph, caller: Caller, range_id: str, *, badges_for_all: bool) -> Row:
-    """A range as it is kept, for those who may see its flags."""
-    found = await graph.read(
+async def find_range(
+    graph: Graph, caller: Caller, range_id: str, *, badges_for_all: bool
+) -> tuple[Range, UndoScope]:
+    """A range, if the caller may see its flags, and where they would be undone."""
+    rows = await graph.read(
         "forgetting/flags/get_range",
         tenant_id=caller.tenant_id,
         range_id=range_id,
         **caller.visibility,
     )
-    if not found:
+    if not rows:
         raise RangeNotFound(range_id)
-    sees_all = sees_every_badge(caller, found[0], badges_for_all=badges_for_all)
-    if not sees_all and found[0]["range"]["created_by"] != caller.user_id:
+    found, is_admin = range_from_row(rows[0]["range"]), rows[0]["is_admin"]
+    sees_all = sees_every_badge(caller, is_admin=is_admin, badges_for_all=badges_for_all)
+    if not sees_all and found.created_by != caller.user_id:
         raise RangeNotFound(range_id)
-    return found[0]
+    return found, UndoScope(found.conversation_id, is_admin)
 
 
-def as_flagged(
+def range_from_row(row: Row) -> Range:
+    persona_ids = row["persona_ids"]
+    return Range(
+        range_id=row["id"],
+        conversation_id=row["conversation_id"],
+        persona_id=persona_ids[0] if len(persona_ids) == 1 else None,
+        persona_ids=persona_ids,
+        message_ids=row["message_ids"],
+        created_at=row["created_at"],
+        created_by=row["created_by"],
+    )
+
+
+def flag_result(
     conversation_id: str,
     done: Row,
     records: dict[str, Deprioritization],
     changed: list[str],
     range_id: str | None,
 ) -> FlagResult:
-    touched = affected_items(done)
+    """The result of setting or undoing flags, from what the statement returned."""
+    affected = affected_items(done)
     return FlagResult(
         conversation_id=conversation_id,
         range_id=range_id,
         records=records,
         changed=changed,
-        acknowledgment=as_acknowledgment(done.get("acknowledgment")),
-        candidate_ids=touched.candidate_ids,
-        memory_ids=touched.memory_ids,
-        links=touched.links,
-        checkpoint_ids=touched.checkpoint_ids,
-        counts=touched.counts,
+        acknowledgment=acknowledgment_from_row(done.get("acknowledgment")),
+        candidate_ids=affected.candidate_ids,
+        memory_ids=affected.memory_ids,
+        links=affected.links,
+        checkpoint_ids=affected.checkpoint_ids,
+        counts=affected.counts,
     )
 
 
 def affected_items(done: Row) -> AffectedItems:
-    """What a statement says it has touched; what it does not name was not."""
+    """The items that a statement returned as changed, by id and by number, sorted."""
     links = sorted((link["from_id"], link["to_id"], link["type"]) for link in done.get("links", []))
     ids = {
         name: sorted(done.get(name, []))

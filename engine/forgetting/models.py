@@ -1,4 +1,4 @@
-"""What a flag is, and what it changes."""
+"""Ranges of flagged messages, and what flags change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from engine.talk import Acknowledgment, Deprioritization
 
 
 class ReversalSource(StrEnum):
-    """Where a flag was taken back: at once in the chat, or later."""
+    """Where a flag was undone: at once in the chat, or later in the Memory Manager."""
 
     UNDO_TOAST = "undo_toast"
     MEMORY_MANAGER = "memory_manager"
@@ -17,11 +17,11 @@ class ReversalSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A run of messages that were flagged together."""
+    """Messages of one conversation that were flagged together."""
 
     range_id: str
     conversation_id: str
-    persona_id: str | None  # when the messages of one persona alone are in it
+    persona_id: str | None  # if all its messages are of one persona
     persona_ids: list[str]
     message_ids: list[str]
     created_at: datetime
@@ -30,7 +30,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffectedItems:
-    """What an act of forgetting changes, or would change, by id and by number."""
+    """What setting or undoing flags changes, or would change, by id and by number."""
 
     candidate_ids: list[str]
     memory_ids: list[str]
@@ -41,7 +41,7 @@ class AffectedItems:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagResult(AffectedItems):
-    """What a flag, or taking one back, came to."""
+    """What setting or undoing flags has changed."""
 
     conversation_id: str
     range_id: str | None

@@ -4,10 +4,8 @@ Content enters and leaves the graph through `content`.
 """
 
 from engine.memory.candidates import (
-    draw_candidates,
     edit_candidate,
     list_candidates,
-    list_overdue_conversations,
     propose_candidate,
     read_gate,
     remove_candidate,
@@ -15,6 +13,7 @@ from engine.memory.candidates import (
 )
 from engine.memory.changes import Change, changes_of, decode_changes, encode_changes
 from engine.memory.content import decode_content, encode_content, index_properties
+from engine.memory.drawing import draw_candidates, list_overdue_conversations
 from engine.memory.duplicates import duplicate_persona, list_unfinished_copies
 from engine.memory.facts import Fact, as_fact, find_held_fact, timeline
 from engine.memory.history import (
@@ -34,16 +33,12 @@ from engine.memory.items import (
     count_items,
     list_items,
 )
+from engine.memory.links import add_link, list_links
 from engine.memory.memories import (
     NewMemory,
-    Use,
-    add_link,
     archive_memory,
     change_memory,
-    coactivate,
-    count_uses,
     get_memory,
-    list_links,
     list_memories,
     minimize_memory,
     remember,
@@ -60,6 +55,7 @@ from engine.memory.models import (
     Memory,
     MemoryState,
 )
+from engine.memory.uses import Use, coactivate, count_uses
 
 __all__ = [
     "AuditFilter",

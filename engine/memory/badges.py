@@ -1,7 +1,8 @@
-"""Flags as a caller may know of them: those of others are shown to admins, or to everybody.
+"""Which flags a caller may see: flags of others are shown to admins only, or to everybody.
 
-An item that is held back or down by a flag the caller may not know of is shown as if that flag
-were not there.
+An item that is suppressed or minimized by a flag that the caller may not see is shown as if it
+were not flagged. Rows of items have `acts`, how many flags count, and `shown_acts`, how many of
+them the caller may see.
 """
 
 from engine.access import Caller
@@ -10,32 +11,41 @@ from engine.models import Row
 
 
 def viewer_of(caller: Caller, *, badges_for_all: bool) -> str | None:
-    """The user who is shown only their own flags; None for those who are shown all."""
+    """The user to whom only their own flags are shown; None for callers who see all flags."""
     return None if badges_for_all else caller.sees_as
 
 
-def shown_weight(stored: Row) -> float:
-    """The weight of a memory, without the flags that its caller may not know of."""
-    weight: float = stored["weight_modifier"]
-    acts, shown = stored["acts"], stored["shown_acts"]
-    by_hand = stored.get("own_modifier")
-    own = 1.0 if by_hand is None else by_hand
-    if shown == acts or not own:
-        return weight
-    per_act = (weight / own) ** (1 / acts)
-    return float(own * per_act**shown)
+def shown_weight(row: Row) -> float:
+    """The weight of a memory, without the flags that its caller may not see.
 
-
-def shown_state(stored: Row) -> str:
-    """The state of a candidate, without the flags that its caller may not know of."""
-    state: str = stored["state"]
-    hidden = stored["acts"] > 0 and stored["shown_acts"] == 0
-    return CandidateState.PENDING.value if state == CandidateState.SUPPRESSED and hidden else state
-
-
-def shows_flag(stored: Row, viewer: str | None) -> bool:
-    """Whether an item is flagged, as far as its caller may know of it.
-
-    What a duplicate has inherited of a flag is nobody's own, and shown to those who see all.
+    Each flag multiplies the weight by the same factor, so the factor follows from the weight.
     """
-    return bool(stored["flagged"]) and (viewer is None or stored["shown_acts"] > 0)
+    weight: float = row["weight_modifier"]
+    acts, shown_acts = row["acts"], row["shown_acts"]
+    set_by_hand = row.get("own_modifier")
+    unflagged_weight = 1.0 if set_by_hand is None else set_by_hand
+    if shown_acts == acts or not unflagged_weight:
+        return weight
+    factor_per_act = (weight / unflagged_weight) ** (1 / acts)
+    return float(unflagged_weight * factor_per_act**shown_acts)
+
+
+def hides_flags(row: Row) -> bool:
+    """Whether an item is flagged, and its caller may see none of the flags."""
+    return bool(row["acts"] > 0 and row["shown_acts"] == 0)
+
+
+def shown_state(row: Row) -> str:
+    """The state of an item; a candidate suppressed by flags its caller may not see is pending."""
+    state: str = row["state"]
+    if state == CandidateState.SUPPRESSED and hides_flags(row):
+        return CandidateState.PENDING.value
+    return state
+
+
+def shows_flag(row: Row, viewer: str | None) -> bool:
+    """Whether an item is shown as flagged.
+
+    A flag that a duplicate has inherited belongs to no user: only callers who see all see it.
+    """
+    return bool(row["flagged"]) and (viewer is None or row["shown_acts"] > 0)

@@ -1,4 +1,8 @@
-"""What a step of a run changed, as it is kept in the graph and as it is read again."""
+"""What a step of a run changed: encoded for the graph, and decoded again.
+
+A step stores its changes as JSON, or, where a stage changes many memories, as columns: lists of
+equal length, one property each.
+"""
 
 import json
 from collections.abc import Iterator
@@ -10,32 +14,34 @@ from engine.models import Row
 
 
 def encode_changes(changes: Any) -> str:
-    """Changes as a property can hold them; times stay times."""
+    """Changes as JSON text. Dates and times are marked, so that `decode_changes` restores them."""
 
-    def told(value: Any) -> Any:
+    def encode_time(value: Any) -> Any:
         if isinstance(value, datetime):
             return {"$at": value.isoformat()}
         if isinstance(value, date):
             return {"$on": value.isoformat()}
         raise TypeError(type(value))
 
-    return json.dumps(changes, default=told, ensure_ascii=False)
+    return json.dumps(changes, default=encode_time, ensure_ascii=False)
 
 
 def decode_changes(text: str) -> Any:
-    def heard(value: dict[str, Any]) -> Any:
+    """The changes that `encode_changes` was given."""
+
+    def decode_time(value: dict[str, Any]) -> Any:
         if value.keys() == {"$at"}:
             return datetime.fromisoformat(value["$at"])
         if value.keys() == {"$on"}:
             return date.fromisoformat(value["$on"])
         return value
 
-    return json.loads(text, object_hook=heard)
+    return json.loads(text, object_hook=decode_time)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing a run did, with what was there before."""
+    """One thing that a run changed, with the value before it."""
 
     stage: str
     kind: str
@@ -43,65 +49,78 @@ class Change:
 
 
 def changes_of(step: Row) -> Iterator[Change]:
-    """The changes of one step, whichever way it kept them."""
+    """The changes of one step, from its JSON and from its columns."""
     for kind, changes in decode_changes(step.get("changes") or "{}").items():
         for change in changes:
             yield Change(step["stage"], kind, change)
     if kind := step.get("kind"):
-        for change in LISTS[kind](step):
+        for change in COLUMN_READERS[kind](step):
             yield Change(step["stage"], kind, change)
 
 
+def columns(step: Row, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The values of some columns of a step, one tuple for each entry."""
+    return zip(*(step[name] for name in names), strict=True)
+
+
 def strengthened(step: Row) -> Iterator[Row]:
+    """Links whose strength was changed. `from_places` are positions in `memory_ids`."""
     names = ("from_places", "to_ids", "types", "strength_before", "strength_after")
-    for at, to_id, kind, before, later in zip(*(step[name] for name in names), strict=True):
+    for from_place, to_id, link_type, before, after in columns(step, *names):
         yield {
-            "from_id": step["memory_ids"][at],
+            "from_id": step["memory_ids"][from_place],
             "to_id": to_id,
-            "type": kind,
+            "type": link_type,
             "before": before,
-            "after": later,
+            "after": after,
         }
 
 
 def pruned(step: Row) -> Iterator[Row]:
-    gone: dict[int, list[Row]] = {}
-    links = zip(*(step[name] for name in ("from_places", "to_ids", "types")), strict=True)
-    for place, (at, to_id, kind) in enumerate(links):
-        told = {
-            name: step[f"all_{name}"][place] for name in step["names"] if step[f"has_{name}"][place]
+    """Memories whose weak links were looked at, each with the links that were removed."""
+    removed: dict[int, list[Row]] = {}
+    for number, (from_place, to_id, link_type) in enumerate(
+        columns(step, "from_places", "to_ids", "types")
+    ):
+        properties = {
+            name: step[f"all_{name}"][number]
+            for name in step["names"]
+            if step[f"has_{name}"][number]
         }
-        link = {"from_id": step["memory_ids"][at], "to_id": to_id, "type": kind}
-        gone.setdefault(at, []).append({**link, "properties": told})
-    names = ("memory_ids", "prune_before", "pinned")
-    for at, (memory_id, before, pinned) in enumerate(
-        zip(*(step[name] for name in names), strict=True)
+        link = {"from_id": step["memory_ids"][from_place], "to_id": to_id, "type": link_type}
+        removed.setdefault(from_place, []).append({**link, "properties": properties})
+    for place, (memory_id, before, pinned) in enumerate(
+        columns(step, "memory_ids", "prune_before", "pinned")
     ):
         yield {
             "memory_id": memory_id,
             "before": before,
-            "links": gone.get(at, []),
+            "links": removed.get(place, []),
             "pinned": pinned,
         }
 
 
 def decayed(step: Row) -> Iterator[Row]:
-    names = ("memory_ids", "importance_before", "importance_after")
-    for memory_id, before, later in zip(*(step[name] for name in names), strict=True):
-        if before != later:
-            yield {"id": memory_id, "before": before, "after": later}
+    """Memories whose importance was lowered."""
+    for memory_id, before, after in columns(
+        step, "memory_ids", "importance_before", "importance_after"
+    ):
+        if before != after:
+            yield {"id": memory_id, "before": before, "after": after}
 
 
 def archived(step: Row) -> Iterator[Row]:
-    for memory_id, salience in zip(step["memory_ids"], step["salience_before"], strict=True):
+    """Memories that were archived, with their salience before."""
+    for memory_id, salience in columns(step, "memory_ids", "salience_before"):
         yield {"id": memory_id, "salience_before": salience}
 
 
 def rescheduled(step: Row) -> Iterator[Row]:
+    """How many memories a changed policy was applied to."""
     yield {"memories": len(step["memory_ids"])}
 
 
-LISTS = {
+COLUMN_READERS = {  # by the kind of a step
     "strengthened": strengthened,
     "pruned": pruned,
     "decayed": decayed,

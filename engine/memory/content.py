@@ -1,7 +1,7 @@
 """The content of an item on its way into the graph and out of it.
 
-Every candidate and memory passes here: `encode_content` and `index_properties` on the way in,
-`decode_content` on the way out.
+Every candidate and memory passes here: `item_properties`, `item_changes`, `encode_content` and
+`index_properties` on the way in, `decode_content` on the way out.
 """
 
 import json
@@ -9,11 +9,30 @@ from typing import Any
 
 from engine.bounds import feeling, indexed
 from engine.memory.facts import fact_key, fact_properties
-from engine.models import Row
+from engine.models import MemoryType, Row
+
+
+def item_properties(memory_type: MemoryType, text: str, content: dict[str, Any]) -> Row:
+    """What an item says, as the properties of a candidate or a memory."""
+    return {
+        "memory_type": memory_type.value,
+        "text": text,
+        "content": encode_content(content),
+    }
+
+
+def item_changes(text: str | None, content: dict[str, Any] | None) -> Row:
+    """The properties that change when an item is edited; None leaves its part as it is."""
+    changes: Row = {}
+    if text is not None:
+        changes["text"] = text
+    if content is not None:
+        changes |= {"content": encode_content(content), **index_properties(content)}
+    return changes
 
 
 def encode_content(content: dict[str, Any]) -> str:
-    """An object as a property can hold it: equal objects give equal texts."""
+    """An object as the text of one property. Equal objects give equal texts."""
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 

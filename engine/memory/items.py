@@ -1,12 +1,12 @@
-"""Everything a persona remembers, may remember or does not: one list, for the Memory Manager.
+"""Items: a persona's candidates and memories in one list, for the Memory Manager.
 
-A listing walks an index, a window of ids at a time, and reads of them what the caller may know. It
-looks at a bounded number of items in one call: where most are not the caller's, a page may be
-shorter than its limit, or empty, and still have a next one.
+A listing scans an index, a window of ids at a time, and reads of each window the items that the
+caller may see. One call scans a bounded number of items: where the caller may see few of them, a
+page can be shorter than its limit, or empty, and still have a next page.
 """
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -27,18 +27,18 @@ from engine.store import (
     number_key,
 )
 
-MOST_LOOKED_AT = 5_000  # items, for one page
-MOST_COUNTED = 5_000  # items, for the counts: the newest
-MOST_PERSONAS = 200  # whose items are merged into one list
-MOST_SAYING = 1_000  # items that say the words asked for: the nearest
-WINDOW = 1_000  # items looked at together, after the first
-LATEST = datetime(9999, 12, 30, tzinfo=UTC)  # after everything anybody said
-MOST_VALUE = 11  # above every importance and salience
-LAST_ID = "\uffff"  # after every id
+MAX_SCANNED = 5_000  # items, for one page
+MAX_COUNTED = 5_000  # items, for the counts: the newest
+MAX_PERSONAS = 200  # whose items are merged into one list
+MAX_WORD_HITS = 1_000  # items found by words: the best
+WINDOW_SIZE = 1_000  # items scanned at a time; the first window may be smaller
+LATEST = datetime(9999, 12, 30, tzinfo=UTC)  # after every time that is stored
+ABOVE_ALL_VALUES = 11  # more than every importance and salience
+AFTER_ALL_IDS = "\uffff"
 
 
 class ItemState(StrEnum):
-    """Where an item stands, in the words of the Memory Manager."""
+    """The state of an item as the Memory Manager shows it."""
 
     ACTIVE = "active"
     PENDING = "pending"
@@ -48,6 +48,8 @@ class ItemState(StrEnum):
 
 
 class ItemOrder(StrEnum):
+    """How a list of items is sorted."""
+
     NEWEST = "newest"
     OLDEST = "oldest"
     IMPORTANCE = "importance"  # of memories; a candidate has none
@@ -56,22 +58,21 @@ class ItemOrder(StrEnum):
 
 MEMORY_STATES = ["active", "archived"]
 CANDIDATE_STATES = ["pending", "suppressed", "passed_over", "removed"]
-# The states in which items of a standing may be; a flag the caller may not know of hides another.
-STATES_OF = {
+# Stored states of the items that may be shown in a state. A flag that the caller may not see
+# changes how an item is shown, so more are scanned than are shown.
+STORED_STATES = {
     ItemState.ACTIVE: ["active"],
     ItemState.ARCHIVED: ["archived"],
     ItemState.PENDING: ["pending", "suppressed"],
     ItemState.REMOVED: ["removed"],
     ItemState.NOT_REMEMBERED: [*MEMORY_STATES, *CANDIDATE_STATES],
 }
-
-
-STANDS_AS_IT_IS = {standing.value for standing in ItemState}
+SHOWN_AS_STORED = {state.value for state in ItemState}
 
 
 @dataclass(frozen=True, slots=True)
 class ItemFilter:
-    """Which items are asked for; nothing given means all."""
+    """Which items are wanted; None means all."""
 
     persona_id: str | None = None
     instance_id: str | None = None
@@ -105,7 +106,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts:
-    """How many items stand where, among the newest; `more` when there are others beside them."""
+    """How many of the newest items are in each state; `more` when there are older ones."""
 
     active: int
     pending: int
@@ -115,17 +116,45 @@ class ItemCounts:
     more: bool
 
 
-class Place(NamedTuple):
-    """Where an item stands in an order."""
+class Position(NamedTuple):
+    """Where an item is in a sorted list: the value it is sorted by, and its id."""
 
     key: Any
     id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A scan through items: for whom, of which personas, in which order."""
+
+    caller: Caller
+    viewer: str | None  # the user to whom only their own flags are shown
+    item_filter: ItemFilter
+    persona_ids: list[str] | None  # None: all of the tenant
+    sort: ItemOrder
+    standing: ItemState | None = None  # None: all
+
+    @property
+    def by_time(self) -> bool:
+        return self.sort in (ItemOrder.NEWEST, ItemOrder.OLDEST)
+
+    @property
+    def read_parameters(self) -> Row:
+        """Parameters of the statements that read the items of a window."""
+        memory_type = self.item_filter.memory_type
+        return {
+            "tenant_id": self.caller.tenant_id,
+            **self.caller.visibility,
+            "viewer": self.viewer,
+            "instance_id": self.item_filter.instance_id,
+            "memory_type": memory_type.value if memory_type else None,
+        }
+
+
 async def list_items(
     graph: Graph,
     caller: Caller,
-    which: ItemFilter,
+    item_filter: ItemFilter,
     *,
     standing: ItemState | None,
     sort: ItemOrder,
@@ -133,121 +162,115 @@ async def list_items(
     limit: int,
     badges_for_all: bool = False,
 ) -> Page[Item]:
-    """Items of a tenant, an instance or a persona, for those who may know of them."""
-    scope = await scope_of(graph, caller, which, sort)
+    """Items of a tenant, an instance or a persona that the caller may see."""
     viewer = viewer_of(caller, badges_for_all=badges_for_all)
-    found: list[Item] = []
-    last: Place | None = None
-    looked_at = 0
-    start = place_after(cursor, sort)
-    async for places in walk(graph, caller, which, scope, sort, standing, start, first=4 * limit):
+    persona_ids = await personas_to_scan(graph, caller, item_filter, sort)
+    scan = Scan(caller, viewer, item_filter, persona_ids, sort, standing)
+    items: list[Item] = []
+    last: Position | None = None
+    scanned = 0
+    start = start_position(cursor, sort)
+    async for window in scan_windows(graph, scan, start, first_size=4 * limit):
         rows = await graph.read(
             "memory/items/read_items",
-            ids=[place.id for place in places],
-            **asked(caller, which, viewer),
+            ids=[position.id for position in window],
+            **scan.read_parameters,
         )
-        seen = {row["item"]["id"]: as_item(row["item"], viewer) for row in rows}
-        for place in places:
-            item = seen.get(place.id)
+        visible = {row["item"]["id"]: item_from_row(row["item"], viewer) for row in rows}
+        for position in window:
+            item = visible.get(position.id)
             if item and standing in (None, item.standing):
-                if len(found) == limit:
-                    return Page(found, cursor_at(last))
-                found.append(item)
-            last = place
-        looked_at += len(places)
-        if looked_at >= MOST_LOOKED_AT:
-            return Page(found, cursor_at(last))
-    return Page(found, None)
+                if len(items) == limit:
+                    return Page(items, cursor_after(last))
+                items.append(item)
+            last = position
+        scanned += len(window)
+        if scanned >= MAX_SCANNED:
+            return Page(items, cursor_after(last))
+    return Page(items, None)
 
 
 async def count_items(
-    graph: Graph, caller: Caller, which: ItemFilter, *, badges_for_all: bool = False
+    graph: Graph, caller: Caller, item_filter: ItemFilter, *, badges_for_all: bool = False
 ) -> ItemCounts:
-    """How many stand where, among the newest that may be looked at."""
-    scope = await scope_of(graph, caller, which, ItemOrder.NEWEST)
+    """How many items the caller may see in each state, among the newest."""
+    sort = ItemOrder.NEWEST
     viewer = viewer_of(caller, badges_for_all=badges_for_all)
-    counted = dict.fromkeys(ItemState, 0)
-    looked_at = 0
-    start = place_after(None, ItemOrder.NEWEST)
+    persona_ids = await personas_to_scan(graph, caller, item_filter, sort)
+    scan = Scan(caller, viewer, item_filter, persona_ids, sort)
+    counts = dict.fromkeys(ItemState, 0)
+    scanned = 0
     more = False
-    async for places in walk(
-        graph, caller, which, scope, ItemOrder.NEWEST, None, start, first=WINDOW
-    ):
-        if looked_at >= MOST_COUNTED:
+    start = start_position(None, sort)
+    async for window in scan_windows(graph, scan, start, first_size=WINDOW_SIZE):
+        if scanned >= MAX_COUNTED:
             more = True
             break
         rows = await graph.read(
             "memory/items/read_item_states",
-            ids=[place.id for place in places],
-            **asked(caller, which, viewer),
+            ids=[position.id for position in window],
+            **scan.read_parameters,
         )
         for row in rows:
-            counted[standing_of(row["item"], viewer)] += 1
-        looked_at += len(places)
-    return ItemCounts(**{standing.value: count for standing, count in counted.items()}, more=more)
+            counts[standing_of(row["item"], viewer)] += 1
+        scanned += len(window)
+    return ItemCounts(**{state.value: count for state, count in counts.items()}, more=more)
 
 
-async def scope_of(
-    graph: Graph, caller: Caller, which: ItemFilter, sort: ItemOrder
+async def personas_to_scan(
+    graph: Graph, caller: Caller, item_filter: ItemFilter, sort: ItemOrder
 ) -> list[str] | None:
-    """The personas whose items are walked through; None for all of the tenant at once."""
-    if which.persona_id is not None:
-        return [which.persona_id]
-    whole = caller.sees_as is None and which.instance_id is None
-    if whole and which.words is None and sort in (ItemOrder.NEWEST, ItemOrder.OLDEST):
+    """The personas whose items are scanned; None for all of the tenant at once."""
+    if item_filter.persona_id is not None:
+        return [item_filter.persona_id]
+    sees_all = caller.sees_as is None and item_filter.instance_id is None
+    by_time = sort in (ItemOrder.NEWEST, ItemOrder.OLDEST)
+    if sees_all and by_time and item_filter.words is None:
         return None
     rows = await graph.read(
         "memory/items/list_personas",
         tenant_id=caller.tenant_id,
-        instance_id=which.instance_id,
+        instance_id=item_filter.instance_id,
         **caller.visibility,
-        limit=MOST_PERSONAS + 1,
+        limit=MAX_PERSONAS + 1,
     )
-    if len(rows) > MOST_PERSONAS:
-        raise Invalid(f"There are more than {MOST_PERSONAS} personas here: name one.")
+    if len(rows) > MAX_PERSONAS:
+        raise Invalid(f"There are more than {MAX_PERSONAS} personas here: name one.")
     return [row["id"] for row in rows]
 
 
-async def walk(
-    graph: Graph,
-    caller: Caller,
-    which: ItemFilter,
-    scope: list[str] | None,
-    sort: ItemOrder,
-    standing: ItemState | None,
-    start: Place,
-    *,
-    first: int,
-) -> AsyncIterator[list[Place]]:
-    """The places of items in their order, a window at a time, whoever may know of them."""
-    if scope == []:
+async def scan_windows(
+    graph: Graph, scan: Scan, start: Position, *, first_size: int
+) -> AsyncIterator[list[Position]]:
+    """The positions of items after a start, in order, a window at a time.
+
+    Also those of items that the caller may not see: they are left out when a window is read.
+    """
+    if scan.persona_ids == []:
         return
-    if which.words is not None:
-        places = await places_saying(graph, caller, which.words, scope or [], sort, start)
-        for begin in range(0, len(places), WINDOW):
-            yield places[begin : begin + WINDOW]
+    if scan.item_filter.words is not None:
+        positions = await positions_by_words(graph, scan, scan.item_filter.words, start)
+        for begin in range(0, len(positions), WINDOW_SIZE):
+            yield positions[begin : begin + WINDOW_SIZE]
         return
-    states = STATES_OF[standing] if standing else [*MEMORY_STATES, *CANDIDATE_STATES]
-    size = min(first, WINDOW)
+    size = min(first_size, WINDOW_SIZE)
     while True:
         rows = await graph.read(
-            STATEMENTS[sort, scope is None],
-            tenant_id=caller.tenant_id,
-            **start_of(sort, start),
-            **({} if scope is None else {"persona_ids": scope}),
-            **({} if scope is None else states_walked(sort, states)),
+            STATEMENTS[scan.sort, scan.persona_ids is None],
+            tenant_id=scan.caller.tenant_id,
+            **scan_parameters(scan, start),
             limit=size,
         )
         if rows:
-            places = [Place(row["key"], row["id"]) for row in rows]
-            yield places
-            start = places[-1]
+            positions = [Position(row["key"], row["id"]) for row in rows]
+            yield positions
+            start = positions[-1]
         if len(rows) < size:
             return
-        size = WINDOW
+        size = WINDOW_SIZE
 
 
-STATEMENTS = {
+STATEMENTS = {  # by sort, and whether all of the tenant is scanned
     (ItemOrder.NEWEST, True): "memory/items/list_newest_of_tenant",
     (ItemOrder.OLDEST, True): "memory/items/list_oldest_of_tenant",
     (ItemOrder.NEWEST, False): "memory/items/list_newest_of_personas",
@@ -257,115 +280,109 @@ STATEMENTS = {
 }
 
 
-def states_walked(sort: ItemOrder, states: list[str]) -> Row:
-    """The parameters of a walk that say which states are walked through."""
-    by_label = {"memory_states": [state for state in states if state in MEMORY_STATES]}
-    if sort in (ItemOrder.NEWEST, ItemOrder.OLDEST):
-        by_label["candidate_states"] = [state for state in states if state in CANDIDATE_STATES]
-    return by_label
+def scan_parameters(scan: Scan, start: Position) -> Row:
+    """Parameters of a scan's statement: after which position, of whom and in which states."""
+    parameters: Row = {
+        "after_time" if scan.by_time else "after_value": start.key,
+        "after_id": start.id,
+    }
+    if scan.persona_ids is None:
+        return parameters
+    all_states = [*MEMORY_STATES, *CANDIDATE_STATES]
+    states = STORED_STATES[scan.standing] if scan.standing else all_states
+    parameters["persona_ids"] = scan.persona_ids
+    parameters["memory_states"] = [state for state in states if state in MEMORY_STATES]
+    if scan.by_time:  # candidates have no importance and no salience
+        parameters["candidate_states"] = [state for state in states if state in CANDIDATE_STATES]
+    return parameters
 
 
-def start_of(sort: ItemOrder, start: Place) -> Row:
-    """The parameters of a walk that say where it goes on."""
-    name = "after_time" if sort in (ItemOrder.NEWEST, ItemOrder.OLDEST) else "after_value"
-    return {name: start.key, "after_id": start.id}
-
-
-async def places_saying(
-    graph: Graph, caller: Caller, words: str, scope: list[str], sort: ItemOrder, start: Place
-) -> list[Place]:
-    """The places of the items that say all of some words, in their order."""
-    query = as_query(words, [search_scope(caller.tenant_id, persona_id) for persona_id in scope])
+async def positions_by_words(
+    graph: Graph, scan: Scan, words: str, start: Position
+) -> list[Position]:
+    """The positions after a start of the items whose text has all of some words, in order."""
+    scopes = [
+        search_scope(scan.caller.tenant_id, persona_id) for persona_id in scan.persona_ids or []
+    ]
+    query = full_text_query(words, scopes)
     if query is None:
         return []
     rows = await graph.read(
-        "memory/items/search_words", tenant_id=caller.tenant_id, query=query, limit=MOST_SAYING
+        "memory/items/search_words",
+        tenant_id=scan.caller.tenant_id,
+        query=query,
+        limit=MAX_WORD_HITS,
     )
-    key_of: dict[ItemOrder, Callable[[Row], Any]] = {
-        ItemOrder.NEWEST: lambda row: row["said_at"],
-        ItemOrder.OLDEST: lambda row: row["said_at"],
-        ItemOrder.IMPORTANCE: lambda row: row["importance"],
-        ItemOrder.SALIENCE: lambda row: row["salience"],
-    }
-    places = [Place(key_of[sort](row), row["id"]) for row in rows if key_of[sort](row) is not None]
-    if sort is ItemOrder.OLDEST:
-        return sorted(place for place in places if place > start)
-    return sorted((place for place in places if place < start), reverse=True)
+    sort_key = "said_at" if scan.by_time else scan.sort.value
+    positions = [Position(row[sort_key], row["id"]) for row in rows if row[sort_key] is not None]
+    if scan.sort is ItemOrder.OLDEST:
+        return sorted(position for position in positions if position > start)
+    return sorted((position for position in positions if position < start), reverse=True)
 
 
-def as_query(words: str, shelves: list[str]) -> str | None:
-    """What Lucene is asked: all of the words, the last as a beginning too; None without any.
+def full_text_query(words: str, search_scopes: list[str]) -> str | None:
+    """A Lucene query for all of the words, the last also as a prefix; None without any word.
 
-    Each is quoted, so that nothing in it is taken for Lucene's own syntax.
+    Each word is quoted, so that nothing in it is read as Lucene syntax.
     """
-    asked_words = [word for word in words.split() if any(map(str.isalnum, word))]
-    if not asked_words or not shelves:
+    terms = [word for word in words.split() if any(map(str.isalnum, word))]
+    if not terms or not search_scopes:
         return None
-    quoted = ['"' + re.sub(r'(["\\])', r"\\\1", word) + '"' for word in asked_words]
-    if re.fullmatch(r"\w+", asked_words[-1]):
-        quoted[-1] = f"({quoted[-1]} OR {asked_words[-1].lower()}*)"
-    clauses = " ".join(f"+{word}" for word in quoted)
-    return f"+search_scope:({' '.join(shelves)})^0 +text:({clauses})"
+    quoted = ['"' + re.sub(r'(["\\])', r"\\\1", term) + '"' for term in terms]
+    if re.fullmatch(r"\w+", terms[-1]):
+        quoted[-1] = f"({quoted[-1]} OR {terms[-1].lower()}*)"
+    clauses = " ".join(f"+{term}" for term in quoted)
+    return f"+search_scope:({' '.join(search_scopes)})^0 +text:({clauses})"
 
 
-def asked(caller: Caller, which: ItemFilter, viewer: str | None) -> Row:
-    return {
-        "tenant_id": caller.tenant_id,
-        **caller.visibility,
-        "viewer": viewer,
-        "instance_id": which.instance_id,
-        "memory_type": which.memory_type.value if which.memory_type else None,
-    }
-
-
-def place_after(cursor: str | None, sort: ItemOrder) -> Place:
-    """The place after which a page starts."""
-    by_time = {ItemOrder.NEWEST: LATEST, ItemOrder.OLDEST: EARLIEST}
+def start_position(cursor: str | None, sort: ItemOrder) -> Position:
+    """The position after which a page starts; without a cursor, before every item."""
+    first_times = {ItemOrder.NEWEST: LATEST, ItemOrder.OLDEST: EARLIEST}
     if cursor is None:
-        return Place(by_time.get(sort, MOST_VALUE), "" if sort is ItemOrder.OLDEST else LAST_ID)
-    if sort in by_time:
-        return Place(*decode_moment(cursor))
-    number, last_id = decode_number(cursor)
-    return Place(MOST_VALUE if number is None else number, last_id)
+        key = first_times.get(sort, ABOVE_ALL_VALUES)
+        return Position(key, "" if sort is ItemOrder.OLDEST else AFTER_ALL_IDS)
+    if sort in first_times:
+        return Position(*decode_moment(cursor))
+    value, last_id = decode_number(cursor)
+    return Position(ABOVE_ALL_VALUES if value is None else value, last_id)
 
 
-def cursor_at(place: Place | None) -> str | None:
-    if place is None:
+def cursor_after(position: Position | None) -> str | None:
+    """The cursor of a page that starts after a position."""
+    if position is None:
         return None
-    by_time = isinstance(place.key, datetime)
-    return encode_cursor(
-        moment_key(place.key, place.id) if by_time else number_key(place.key, place.id)
-    )
+    encode_key = moment_key if isinstance(position.key, datetime) else number_key
+    return encode_cursor(encode_key(position.key, position.id))
 
 
-def standing_of(stored: Row, viewer: str | None) -> ItemState:
-    """Where an item stands, as far as its caller may know of it."""
-    state = shown_state(stored)
-    if shows_flag(stored, viewer) or state not in STANDS_AS_IT_IS:
+def standing_of(row: Row, viewer: str | None) -> ItemState:
+    """The state in which an item is shown to a viewer."""
+    state = shown_state(row)
+    if shows_flag(row, viewer) or state not in SHOWN_AS_STORED:
         return ItemState.NOT_REMEMBERED
     return ItemState(state)
 
 
-def as_item(stored: Row, viewer: str | None) -> Item:
-    """An item as it is shown: flags that its caller may not know of are not there."""
-    weight = None if stored["weight_modifier"] is None else shown_weight(stored)
+def item_from_row(row: Row, viewer: str | None) -> Item:
+    """An item without the flags that its caller may not see."""
+    weight = None if row["weight_modifier"] is None else shown_weight(row)
     return Item(
-        id=stored["id"],
-        persona_id=stored["persona_id"],
-        memory_type=MemoryType(stored["memory_type"]),
-        text=stored["text"],
-        category=stored["category"],
-        standing=standing_of(stored, viewer),
-        state=shown_state(stored),
-        flagged=shows_flag(stored, viewer),
+        id=row["id"],
+        persona_id=row["persona_id"],
+        memory_type=MemoryType(row["memory_type"]),
+        text=row["text"],
+        category=row["category"],
+        standing=standing_of(row, viewer),
+        state=shown_state(row),
+        flagged=shows_flag(row, viewer),
         minimized=weight is not None and weight < 1,
-        importance=stored["importance"],
-        salience=stored["salience"],
+        importance=row["importance"],
+        salience=row["salience"],
         weight_modifier=weight,
-        pinned=stored["pinned"],
-        said_at=stored["said_at"],
-        conversation_id=stored["conversation_id"],
-        links=stored["links"],
-        source_message_ids=stored["sources"],
-        can_change=stored["can_change"],
+        pinned=row["pinned"],
+        said_at=row["said_at"],
+        conversation_id=row["conversation_id"],
+        links=row["links"],
+        source_message_ids=row["sources"],
+        can_change=row["can_change"],
     )

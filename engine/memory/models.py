@@ -1,4 +1,4 @@
-"""Candidates, memories and links, as they are handed out."""
+"""Candidates, memories and links, as they are returned to callers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,17 +9,17 @@ from engine.models import MemoryType
 
 
 class CandidateState(StrEnum):
-    """Where a candidate stands. Only a pending one goes into the night."""
+    """The state of a candidate. A night takes only pending ones."""
 
     PENDING = "pending"
     SUPPRESSED = "suppressed"  # a message it was drawn from is flagged
-    PASSED_OVER = "passed_over"  # it was, when its night came; it can be restored
+    PASSED_OVER = "passed_over"  # it was suppressed when its night came; it can be restored
     REMOVED = "removed"
-    MERGED = "merged"  # it said again what a memory held already
+    MERGED = "merged"  # a memory says the same; it was added to that one
 
 
 class LinkType(StrEnum):
-    """How one memory stands to another."""
+    """The kind of relation from one memory to another."""
 
     RELATED = "RELATED"
     ENABLES = "ENABLES"
@@ -32,7 +32,7 @@ class LinkType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LinkKey:
-    """What a link is known by: there is one of a type between two memories in one direction."""
+    """The key of a link: from one memory to another there is one link of each type."""
 
     from_id: str
     to_id: str
@@ -58,7 +58,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What was let through of everything said to a persona, and what was left out, and why."""
+    """Counts of what was drawn from a persona's messages, and of what was left out, by reason."""
 
     messages: int
     candidates: dict[str, int]
@@ -66,7 +66,7 @@ class Gate:
 
 
 class MemoryState(StrEnum):
-    """Whether a memory is recalled by itself, or only when it is asked for."""
+    """Whether a memory is recalled by default, or only when archived ones are asked for."""
 
     ACTIVE = "active"
     ARCHIVED = "archived"
@@ -74,7 +74,7 @@ class MemoryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What consolidation kept."""
+    """What consolidation, or a caller, kept of a persona's life."""
 
     memory_id: str
     persona_id: str
@@ -91,7 +91,7 @@ class Memory:
     pinned: bool
     access_count: int
     accessed_at: datetime | None
-    reinforcements: int  # how often it was told again
+    reinforcements: int  # how often it was said again
     source_message_ids: list[str]
     said_at: datetime
     formed_at: datetime
@@ -103,7 +103,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How one memory stands to another, and how strongly."""
+    """A relation from one memory to another, and its strength."""
 
     from_id: str
     to_id: str
@@ -120,5 +120,5 @@ class Coactivation:
     """Memories that were used together, and how strong the links between them are now."""
 
     use_id: str
-    counted: bool  # false when this use was told before
+    counted: bool  # false when this use was counted before
     links: list[Link]

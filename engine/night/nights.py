@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import structlog
 
-from engine.access import LEASE, Persona, get_persona
+from engine.access import PERSONA_LEASE_SECONDS, Persona, get_persona
 from engine.errors import EngineError, NightUnderWay, PersonaNotFound
 from engine.ids import new_id
 from engine.memory import Change, changes_of
@@ -137,7 +137,7 @@ async def open_or_resume(
             persona_id=persona.id,
             run={"id": new_id(), **wanted},
             worker=worker,
-            seconds=LEASE,
+            seconds=PERSONA_LEASE_SECONDS,
         )
         if not found:
             raise PersonaNotFound(persona.id)
@@ -230,7 +230,9 @@ async def attempt(stage: Stage, run: ActiveRun) -> dict[str, int]:
 
 async def claim_due_nights(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:
     """Tenant and persona of each night that has come and was not sent out yet."""
-    rows = await graph.write("night/runs/claim_due_nights", now=now, resend=LEASE, limit=limit)
+    rows = await graph.write(
+        "night/runs/claim_due_nights", now=now, resend=PERSONA_LEASE_SECONDS, limit=limit
+    )
     return [(row["tenant_id"], row["persona_id"]) for row in rows]
 
 

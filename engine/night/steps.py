@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.access import LEASE, Persona
+from engine.access import PERSONA_LEASE_SECONDS, Persona
 from engine.embedding import Vector
 from engine.errors import EngineError, GraphTooSlow, NightUnderWay, Unavailable
 from engine.memory import encode_changes
@@ -96,7 +96,7 @@ class ActiveRun:
                 **self.whose,
                 run_id=self.id,
                 worker=self.worker,
-                seconds=LEASE,
+                seconds=PERSONA_LEASE_SECONDS,
                 over=over,
             )
             if not held:

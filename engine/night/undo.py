@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any
 
-from engine.access import LEASE
+from engine.access import PERSONA_LEASE_SECONDS
 from engine.errors import NightUnderWay, RunFolded, RunNotFound, RunsAfter
 from engine.ids import new_id
 from engine.memory import decode_changes
@@ -24,7 +24,11 @@ async def undo_run(
     """
     worker = new_id()
     found = await graph.write(
-        "night/undo/begin_undo", tenant_id=tenant_id, run_id=run_id, worker=worker, seconds=LEASE
+        "night/undo/begin_undo",
+        tenant_id=tenant_id,
+        run_id=run_id,
+        worker=worker,
+        seconds=PERSONA_LEASE_SECONDS,
     )
     if not found:
         raise RunNotFound(run_id)
@@ -55,7 +59,9 @@ def step_back(
 ) -> Callable[[Write], Coroutine[Any, Any, list[str] | None]]:
     async def work(write: Write) -> list[str] | None:
         """Take back the last step that is left; None when there is none."""
-        held = await write("night/runs/renew_run", **where, worker=worker, seconds=LEASE, over=[])
+        held = await write(
+            "night/runs/renew_run", **where, worker=worker, seconds=PERSONA_LEASE_SECONDS, over=[]
+        )
         if not held:
             raise NightUnderWay(where["persona_id"])
         place = {"tenant_id": where["tenant_id"], "run_id": where["run_id"]}

@@ -5,7 +5,7 @@ Messages are recorded once and never changed.
 
 from engine.talk.checkpoints import list_checkpoints, list_overdue_checkpoints, make_checkpoints
 from engine.talk.conversations import (
-    OVERDUE,
+    MESSAGE_OVERDUE_AFTER,
     add_conversation,
     flag_record,
     get_conversation,
@@ -18,7 +18,7 @@ from engine.talk.events import (
     EVERY_CONVERSATION,
     DeviceNotifier,
     Event,
-    as_acknowledgment,
+    acknowledgment_from_row,
     last_place,
     listen,
     notify_conversation,
@@ -40,7 +40,7 @@ from engine.talk.splits import split_conversation
 
 __all__ = [
     "EVERY_CONVERSATION",
-    "OVERDUE",
+    "MESSAGE_OVERDUE_AFTER",
     "Acknowledgment",
     "Checkpoint",
     "Conversation",
@@ -51,8 +51,8 @@ __all__ = [
     "Message",
     "Speaker",
     "Split",
+    "acknowledgment_from_row",
     "add_conversation",
-    "as_acknowledgment",
     "export_conversation",
     "find_chosen",
     "find_message",

@@ -1,9 +1,9 @@
-"""What happens in a conversation beside what is said, told to everybody who listens.
+"""Events of a conversation beside its messages, streamed to every open device.
 
-Events are kept in the graph, numbered in each conversation; that is the truth, and a device that
-was away asks for those after the last it saw. A bell through Redis says that there are new ones.
-One subscriber of each process hears all bells, so that a stream in which nothing happens costs
-nothing but a slow look, in case a bell was lost.
+Events are stored in the graph, numbered in each conversation. A device that was away asks for those
+after the last number it saw. A notification through Redis says only that there are new ones. Each
+process has one Redis subscriber for all its streams; a stream without notifications polls the graph
+slowly, in case a notification was lost.
 """
 
 import asyncio
@@ -24,22 +24,22 @@ from engine.store import Graph, answer_within
 from engine.talk.conversations import find_conversation, sees_every_badge
 from engine.talk.models import Acknowledgment
 
-AT_ONCE = 100  # events read together
-LOOK_SECONDS = 30.0  # between two looks while bells are heard, give or take a fifth
-LOOK_AGAIN = 1.0  # seconds until a second look after a bell that told of nothing that is there yet
-LOOK_WITHOUT_BELLS = 3.0  # seconds between two looks while Redis is away
-SUBSCRIBE_AGAIN = 2.0  # seconds between two tries
-PATIENCE = 7.0  # seconds for one look
-QUIET = 15.0  # seconds after which a listener is told that nothing has happened
+BATCH_SIZE = 100  # events read at a time
+POLL_SECONDS = 30.0  # between two polls while notifications arrive, give or take a fifth
+POLL_AGAIN_SECONDS = 1.0  # after a notification whose event could not be read yet
+POLL_WITHOUT_REDIS_SECONDS = 3.0  # between two polls while Redis is away
+RESUBSCRIBE_SECONDS = 2.0  # between two attempts to subscribe
+READ_SECONDS = 7.0  # limit of one poll
+KEEPALIVE_SECONDS = 15.0  # after which a stream without events yields None
 CHANNEL = "pentimento:events:"
-EVERY_CONVERSATION = "*"  # in place of a conversation: something happened in some of the tenant's
+EVERY_CONVERSATION = "*"  # in place of a conversation's id: all conversations of the tenant
 
 log = structlog.get_logger("events")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened in a conversation, or later to what was drawn from it."""
+    """Something done in a conversation, or to candidates or memories drawn from it."""
 
     place: int  # its number in the conversation, from 1 on
     action: str  # flagged, unflagged, summarized, split, minimized, restored, passed_over, ...
@@ -51,7 +51,7 @@ class Event:
     checkpoint_ids: list[str]
     range_id: str | None
     source: str | None  # of a reversal
-    into: str | None  # the conversation that part of this one was carried into
+    into: str | None  # of a split: the id of the new conversation
     acknowledgment: Acknowledgment | None
     withdrawn: list[str]  # ids of acknowledgments
 
@@ -59,32 +59,34 @@ class Event:
 async def list_events(
     graph: Graph, caller: Caller, conversation_id: str, *, after: int, badges_for_all: bool
 ) -> list[Event | None]:
-    """The next events of a conversation, for those who may see it.
+    """The next events of a conversation, if the caller may see it.
 
-    None stands for one that is not this caller's to see: who flagged what is shown as badges are.
+    None stands for an event that this caller may not see: flags are shown as badges are.
     """
-    seen = await find_conversation(graph, caller, conversation_id)
-    sees_all = sees_every_badge(caller, seen, badges_for_all=badges_for_all)
+    found = await find_conversation(graph, caller, conversation_id)
+    sees_all = sees_every_badge(caller, is_admin=found.is_admin, badges_for_all=badges_for_all)
     rows = await graph.read(
         "talk/events/list_events",
         tenant_id=caller.tenant_id,
         conversation_id=conversation_id,
         after=after,
-        limit=AT_ONCE,
+        limit=BATCH_SIZE,
     )
-    return [as_event(row["event"], caller, sees_all=sees_all) for row in rows]
+    return [event_from_row(row["event"], caller, sees_all=sees_all) for row in rows]
 
 
-def as_event(stored: Row, caller: Caller, *, sees_all: bool) -> Event | None:
-    """An event as the caller may see it: all of it, or None."""
-    event: dict[str, Any] = dict(stored)
-    seen_by = event.pop("seen_by")
-    if not (sees_all or seen_by is None or caller.user_id in {event["by"], *seen_by}):
+def event_from_row(row: Row, caller: Caller, *, sees_all: bool) -> Event | None:
+    """An event; None if the caller may not see it."""
+    properties: dict[str, Any] = dict(row)
+    seen_by = properties.pop("seen_by")
+    if not (sees_all or seen_by is None or caller.user_id in {properties["by"], *seen_by}):
         return None
-    return Event(**{**event, "acknowledgment": as_acknowledgment(event["acknowledgment"])})
+    acknowledgment = acknowledgment_from_row(properties.pop("acknowledgment"))
+    return Event(**properties, acknowledgment=acknowledgment)
 
 
 async def last_place(graph: Graph, caller: Caller, conversation_id: str) -> int:
+    """The number of the newest event of a conversation, if the caller may see it."""
     await find_conversation(graph, caller, conversation_id)
     (row,) = await graph.read(
         "talk/events/read_last_place", tenant_id=caller.tenant_id, conversation_id=conversation_id
@@ -93,15 +95,16 @@ async def last_place(graph: Graph, caller: Caller, conversation_id: str) -> int:
 
 
 def channel(tenant_id: str, conversation_id: str) -> str:
+    """The Redis channel of a conversation's notifications."""
     return f"{CHANNEL}{tenant_id}:{conversation_id}"
 
 
 async def record_effect(
     graph: Graph, redis: Redis, caller: Caller, action: str, item_ids: list[str], *, now: datetime
 ) -> None:
-    """Tell the conversations that candidates or memories were drawn from what was done to them.
+    """Record what was done to candidates or memories in the conversations they were drawn from.
 
-    Seen by those whose messages they are, by who flagged these, and as every event by admins.
+    The events are shown to the authors of the messages, to who flagged them, and to admins.
     """
     rows = await graph.write(
         "talk/events/add_effect_events",
@@ -117,7 +120,7 @@ async def record_effect(
 async def notify_conversation(
     _: Graph, redis: Redis, tenant_id: str, conversation_id: str, *, now: datetime
 ) -> None:
-    """Ring from a job, which hands every function its graph and its time."""
+    """`notify_devices` for jobs, which pass a graph and a time to every function."""
     del now
     await notify_devices(redis, tenant_id, conversation_id)
 
@@ -125,43 +128,44 @@ async def notify_conversation(
 async def notify_devices(
     redis: Redis, tenant_id: str, conversation_id: str = EVERY_CONVERSATION
 ) -> None:
-    """Say that there is something new. Who does not hear it finds it at the next slow look."""
+    """Notify open streams of new events. A lost notification is made up for by the next poll."""
     try:
         await redis.publish(channel(tenant_id, conversation_id), "new")
     except (RedisError, OSError) as error:
-        log.warning("bell_not_rung", why=type(error).__name__)
+        log.warning("notification_not_sent", why=type(error).__name__)
 
 
 class DeviceNotifier:
-    """The bells of all conversations, heard once in each process and handed to its open streams.
+    """Passes notifications from Redis to the open streams of this process.
 
-    Subscribed while somebody listens. Belongs to one event loop.
+    Subscribed while at least one stream is open. Belongs to one event loop.
     """
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._listening: dict[tuple[str, str], set[asyncio.Event]] = {}
+        self._signals: dict[tuple[str, str], set[asyncio.Event]] = {}  # by tenant and conversation
         self._subscriber: asyncio.Task[None] | None = None
-        self.heard = False  # whether bells are heard now
+        self.is_subscribed = False
 
     @contextlib.contextmanager
     def listening(self, tenant_id: str, conversation_id: str) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something may have happened in the conversation."""
-        bell = asyncio.Event()
-        where = (tenant_id, conversation_id)
-        self._listening.setdefault(where, set()).add(bell)
+        """A signal that is set whenever there may be new events in the conversation."""
+        signal = asyncio.Event()
+        key = (tenant_id, conversation_id)
+        self._signals.setdefault(key, set()).add(signal)
         if self._subscriber is None or self._subscriber.done():
             self._subscriber = asyncio.create_task(self._subscribe())
         try:
-            yield bell
+            yield signal
         finally:
-            self._listening[where].discard(bell)
-            if not self._listening[where]:
-                del self._listening[where]
-            if not self._listening:
+            self._signals[key].discard(signal)
+            if not self._signals[key]:
+                del self._signals[key]
+            if not self._signals:
                 self._subscriber.cancel()
 
     async def close(self) -> None:
+        """End the subscription."""
         if self._subscriber is not None:
             self._subscriber.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -173,80 +177,83 @@ class DeviceNotifier:
                 async with self._redis.pubsub() as pubsub:
                     await pubsub.psubscribe(f"{CHANNEL}*")
                     async for message in pubsub.listen():
-                        self._hand_on(message)
+                        self._dispatch(message)
             except (RedisError, OSError) as error:
-                log.warning("bells_not_heard", why=type(error).__name__)
+                log.warning("event_subscription_lost", why=type(error).__name__)
             finally:
-                self.heard = False
-            await asyncio.sleep(SUBSCRIBE_AGAIN)
+                self.is_subscribed = False
+            await asyncio.sleep(RESUBSCRIBE_SECONDS)
 
-    def _hand_on(self, message: dict[str, Any]) -> None:
+    def _dispatch(self, message: dict[str, Any]) -> None:
+        """Signal the streams that a message of Redis is about."""
         if message["type"] == "psubscribe":
-            self.heard = True  # and whatever happened before that is looked for
-            self._wake([*self._listening])
+            self.is_subscribed = True
+            self._signal([*self._signals])  # notifications sent before were missed
         elif message["type"] == "pmessage":
             tenant_id, _, conversation_id = message["channel"].removeprefix(CHANNEL).rpartition(":")
             if conversation_id == EVERY_CONVERSATION:
-                self._wake([where for where in self._listening if where[0] == tenant_id])
+                self._signal([key for key in self._signals if key[0] == tenant_id])
             else:
-                self._wake([(tenant_id, conversation_id)])
+                self._signal([(tenant_id, conversation_id)])
 
-    def _wake(self, places: list[tuple[str, str]]) -> None:
-        for where in places:
-            for bell in self._listening.get(where, ()):
-                bell.set()
+    def _signal(self, keys: list[tuple[str, str]]) -> None:
+        for key in keys:
+            for signal in self._signals.get(key, ()):
+                signal.set()
 
 
 async def listen(
     graph: Graph,
-    bells: DeviceNotifier,
+    notifier: DeviceNotifier,
     caller: Caller,
     conversation_id: str,
     *,
     after: int,
     badges_for_all: bool,
 ) -> AsyncIterator[Event | None]:
-    """Every event after a place, as it happens; None now and then, while nothing does.
+    """Every event after a number, as it happens; None every 15 seconds while nothing does.
 
-    Each look asks again whether the caller may see the conversation, and ends when they may not.
+    Each poll checks again whether the caller may see the conversation, and raises if not.
     """
     loop = asyncio.get_running_loop()
-    spoken_at = loop.time()
-    with bells.listening(caller.tenant_id, conversation_id) as bell:
+    yielded_at = loop.time()
+    with notifier.listening(caller.tenant_id, conversation_id) as signal:
         while True:
-            rung = bell.is_set()
-            bell.clear()
-            with answer_within(PATIENCE):  # of its own: this request has no end
+            was_signalled = signal.is_set()
+            signal.clear()
+            with answer_within(READ_SECONDS):  # a limit for each poll: the stream has none
                 events = await list_events(
                     graph, caller, conversation_id, after=after, badges_for_all=badges_for_all
                 )
-            after += len(events)  # their places follow each other without a gap
+            after += len(events)  # numbers have no gaps
             for event in filter(None, events):
-                spoken_at = loop.time()
+                yielded_at = loop.time()
                 yield event
             if events:
                 continue
-            look_at = loop.time() + seconds_to_look(bells, rung=rung)
-            while not bell.is_set() and (left := look_at - loop.time()) > 0:
-                quiet = spoken_at + QUIET - loop.time()
+            poll_at = loop.time() + poll_seconds(notifier, was_signalled=was_signalled)
+            while not signal.is_set() and (until_poll := poll_at - loop.time()) > 0:
+                until_keepalive = yielded_at + KEEPALIVE_SECONDS - loop.time()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(bell.wait(), max(0.0, min(left, quiet)))
-                if not bell.is_set() and loop.time() >= spoken_at + QUIET:
-                    spoken_at = loop.time()
+                    await asyncio.wait_for(
+                        signal.wait(), max(0.0, min(until_poll, until_keepalive))
+                    )
+                if not signal.is_set() and loop.time() >= yielded_at + KEEPALIVE_SECONDS:
+                    yielded_at = loop.time()
                     yield None
 
 
-def seconds_to_look(bells: DeviceNotifier, *, rung: bool) -> float:
-    """How long a stream waits for a bell before it looks by itself."""
-    if not bells.heard:
-        return LOOK_WITHOUT_BELLS
-    if rung:  # a replica may be a moment behind the bell
-        return LOOK_AGAIN
-    return LOOK_SECONDS * random.uniform(0.8, 1.2)  # noqa: S311
+def poll_seconds(notifier: DeviceNotifier, *, was_signalled: bool) -> float:
+    """How long a stream waits for a signal before it polls."""
+    if not notifier.is_subscribed:
+        return POLL_WITHOUT_REDIS_SECONDS
+    if was_signalled:  # a replica may lag behind the notification
+        return POLL_AGAIN_SECONDS
+    return POLL_SECONDS * random.uniform(0.8, 1.2)  # noqa: S311
 
 
-def as_acknowledgment(stored: Row | None) -> Acknowledgment | None:
-    if stored is None:
+def acknowledgment_from_row(row: Row | None) -> Acknowledgment | None:
+    if row is None:
         return None
-    told = dict(stored)
-    return Acknowledgment(told.pop("id"), **told)
+    properties = dict(row)
+    return Acknowledgment(acknowledgment_id=properties.pop("id"), **properties)

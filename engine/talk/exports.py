@@ -1,14 +1,15 @@
 """Exporting a conversation, or a part of it, a page at a time, however long it is.
 
-Flags are told beside what was said. What stands in for flagged messages in a context is for the
-model alone, and never in an export.
+Each message is written with its flag. The placeholders that stand for flagged messages in a context
+are for the model only, and never in an export.
 """
 
 import json
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,13 +17,27 @@ from engine.access import Caller
 from engine.errors import MessageNotFound
 from engine.models import EARLIEST, Row
 from engine.store import Graph, answer_within, audit_record
-from engine.talk.conversations import as_message, as_seen, find_conversation, sees_every_badge
+from engine.talk.conversations import (
+    as_shown,
+    find_conversation,
+    message_from_row,
+    sees_every_badge,
+)
 from engine.talk.models import Conversation, Message
 
-AT_ONCE = 500  # messages read, and held, at a time
-PAGE_SECONDS = 7.0  # for each page: how long all of it takes is up to who reads it
-BEGINNING = {"said_at": EARLIEST, "arrival": 0}
-END = {"said_at": datetime(9999, 12, 30, tzinfo=UTC), "arrival": 0}
+BATCH_SIZE = 500  # messages read, and held in memory, at a time
+PAGE_SECONDS = 7.0  # for each page: the whole export takes as long as its reader does
+
+
+class MessagePosition(NamedTuple):
+    """A place in a conversation's order."""
+
+    said_at: datetime
+    arrival: int
+
+
+START = MessagePosition(EARLIEST, 0)
+END = MessagePosition(datetime(9999, 12, 30, tzinfo=UTC), 0)
 
 
 class ExportFormat(StrEnum):
@@ -34,7 +49,7 @@ class ExportFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How one format is written."""
+    """The text of each part of an export in one format."""
 
     begin: Callable[[Conversation], str]
     message: Callable[[Message, str], str]
@@ -42,13 +57,13 @@ class Style:
     note: str  # that the flags of others are not shown
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedMessage:
     """One message of an export, as the caller may see it."""
 
     message: Message
     speaker: str  # the name of who said it
-    is_flagged: bool = field(kw_only=True)  # by anybody
+    is_flagged: bool  # by anybody
 
 
 async def export_conversation(
@@ -63,13 +78,40 @@ async def export_conversation(
     badges_for_all: bool = True,
     now: datetime | None = None,
 ) -> AsyncIterator[str]:
-    """What was said, piece by piece, with the flags the caller may see. Refusals come first.
+    """The messages as text, piece by piece, with the flags that the caller may see.
 
-    To leave out what is flagged leaves out what anybody has flagged. A caller who does not see the
-    flags of others is told so, whether there are any or not.
+    Errors are raised before the first piece. `exclude_flagged` leaves out what anybody has flagged.
+    A caller who may not see the flags of others is told so, whether there are any or not.
     """
     found = await find_conversation(graph, caller, conversation_id)
-    sees_all = sees_every_badge(caller, found, badges_for_all=badges_for_all)
+    sees_all = sees_every_badge(caller, is_admin=found.is_admin, badges_for_all=badges_for_all)
+    first, last = await find_ends(graph, caller, conversation_id, first_id, last_id)
+    audited = {
+        "format": format.value,
+        "exclude_flagged": exclude_flagged,
+        "first_message_id": first_id,
+        "last_message_id": last_id,
+    }
+    await graph.write(
+        "talk/exports/record_export",
+        tenant_id=caller.tenant_id,
+        conversation_id=conversation_id,
+        event=audit_record("exported", by=caller.acts_as, now=now),
+        after=json.dumps(audited),
+    )
+    return export_pieces(
+        found.conversation,
+        read_pages(graph, caller, conversation_id, first, last, sees_all=sees_all),
+        STYLES[format],
+        exclude_flagged=exclude_flagged,
+        sees_all=sees_all,
+    )
+
+
+async def find_ends(
+    graph: Graph, caller: Caller, conversation_id: str, first_id: str | None, last_id: str | None
+) -> tuple[MessagePosition, MessagePosition]:
+    """The positions of the first and the last message; without an id, of the whole conversation."""
     (ends,) = await graph.read(
         "talk/exports/find_bounds",
         tenant_id=caller.tenant_id,
@@ -79,75 +121,60 @@ async def export_conversation(
     )
     if ends["missing"]:
         raise MessageNotFound(ends["missing"][0])
-    await graph.write(
-        "talk/exports/record_export",
-        tenant_id=caller.tenant_id,
-        conversation_id=conversation_id,
-        event=audit_record("exported", by=caller.acts_as, now=now),
-        after=json.dumps(
-            {
-                "format": format.value,
-                "exclude_flagged": exclude_flagged,
-                "first_message_id": first_id,
-                "last_message_id": last_id,
-            }
-        ),
+    first, last = (
+        MessagePosition(end["said_at"], end["arrival"]) if end else default
+        for end, default in ((ends["first"], START), (ends["last"], END))
     )
-    first, last = ends["first"] or BEGINNING, ends["last"] or END
-    said = messages_between(graph, caller, conversation_id, first, last, sees_all=sees_all)
-    return written(
-        Conversation(**found["conversation"]),
-        said,
-        STYLES[format],
-        exclude_flagged=exclude_flagged,
-        sees_all=sees_all,
-    )
+    return first, last
 
 
-async def messages_between(
+async def read_pages(
     graph: Graph,
     caller: Caller,
     conversation_id: str,
-    first: Row,
-    last: Row,
+    first: MessagePosition,
+    last: MessagePosition,
     *,
     sees_all: bool,
-) -> AsyncIterator[list[Exported]]:
-    """Pages of what was said, from one place in the conversation's order to another."""
-    said_at, arrival = first["said_at"], first["arrival"]
+) -> AsyncIterator[list[ExportedMessage]]:
+    """The messages from one position to another, a page at a time."""
+    start = first
     while True:
         with answer_within(PAGE_SECONDS):
             rows = await graph.read(
                 "talk/exports/list_exported_messages",
                 tenant_id=caller.tenant_id,
                 conversation_id=conversation_id,
-                from_said_at=said_at,
-                from_arrival=arrival,
-                until=last["said_at"],
-                until_arrival=last["arrival"],
-                limit=AT_ONCE + 1,
+                from_said_at=start.said_at,
+                from_arrival=start.arrival,
+                until=last.said_at,
+                until_arrival=last.arrival,
+                limit=BATCH_SIZE + 1,
             )
-        yield [
-            Exported(
-                as_seen(message, caller, sees_all=sees_all),
-                row["speaker"],
-                is_flagged=message.deprioritization.is_flagged,
-            )
-            for row, message in ((row, as_message(row)) for row in rows[:AT_ONCE])
-        ]
-        if len(rows) <= AT_ONCE:
+        yield [exported_message(row, caller, sees_all=sees_all) for row in rows[:BATCH_SIZE]]
+        if len(rows) <= BATCH_SIZE:
             return
-        said_at, arrival = rows[-1]["message"]["said_at"], rows[-1]["arrival"]
+        start = MessagePosition(rows[-1]["message"]["said_at"], rows[-1]["arrival"])
 
 
-async def written(
+def exported_message(row: Row, caller: Caller, *, sees_all: bool) -> ExportedMessage:
+    message = message_from_row(row["message"])
+    return ExportedMessage(
+        message=as_shown(message, caller, sees_all=sees_all),
+        speaker=row["speaker"],
+        is_flagged=message.deprioritization.is_flagged,
+    )
+
+
+async def export_pieces(
     conversation: Conversation,
-    pages: AsyncIterator[list[Exported]],
+    pages: AsyncIterator[list[ExportedMessage]],
     style: Style,
     *,
     exclude_flagged: bool,
     sees_all: bool,
 ) -> AsyncIterator[str]:
+    """The text of an export: its beginning, each page, and what was left out or is not shown."""
     left_out = 0
     yield style.begin(conversation)
     async for page in pages:
@@ -160,17 +187,17 @@ async def written(
         yield style.note
 
 
-def as_line(value: object) -> str:
+def json_line(value: object) -> str:
     return f"{msgspec.json.encode(value).decode()}\n"
 
 
-def as_heading(conversation: Conversation) -> str:
+def markdown_heading(conversation: Conversation) -> str:
     title = " ".join((conversation.title or conversation.id).split())
     return f"# {title}\n"
 
 
-def as_quote(message: Message, speaker: str) -> str:
-    """Who, when, whether it is remembered; what was said as a quote, since it may be Markdown."""
+def markdown_message(message: Message, speaker: str) -> str:
+    """Speaker, time and flag on one line; the content as a quote, since it may be Markdown."""
     name = " ".join(speaker.split())
     note = " · *not remembered*" if message.deprioritization.is_flagged else ""
     lines = message.content.splitlines() or [""]
@@ -178,7 +205,7 @@ def as_quote(message: Message, speaker: str) -> str:
     return f"\n**{name}** · {message.timestamp:%Y-%m-%d %H:%M:%S} UTC{note}\n\n{quoted}\n"
 
 
-def as_closing(left_out: int) -> str:
+def markdown_left_out(left_out: int) -> str:
     messages = "1 message that is" if left_out == 1 else f"{left_out} messages that are"
     return f"\n*Left out: {messages} not remembered.*\n"
 
@@ -186,14 +213,14 @@ def as_closing(left_out: int) -> str:
 STYLES = {
     ExportFormat.JSONL: Style(
         begin=lambda _: "",
-        message=lambda message, _: as_line(message),
-        left_out=lambda count: as_line({"excluded": count}),
-        note=as_line({"flags_of_others": "not shown"}),
+        message=lambda message, _: json_line(message),
+        left_out=lambda count: json_line({"excluded": count}),
+        note=json_line({"flags_of_others": "not shown"}),
     ),
     ExportFormat.MARKDOWN: Style(
-        begin=as_heading,
-        message=as_quote,
-        left_out=as_closing,
+        begin=markdown_heading,
+        message=markdown_message,
+        left_out=markdown_left_out,
         note="\n*What others have flagged is not marked.*\n",
     ),
 }

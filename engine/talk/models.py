@@ -1,4 +1,4 @@
-"""Conversations, messages and checkpoints, as they are handed out."""
+"""Conversations, messages and checkpoints, as they are returned to callers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ class Speaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Where things are said: some personas and people, in one instance."""
+    """A conversation of some personas and people, in one instance."""
 
     id: str
     instance_id: str
@@ -38,7 +38,7 @@ class Deprioritization:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgment:
-    """What the persona says to it; one for all flags of a burst."""
+    """What a persona says when messages are flagged; one for all flags of a burst."""
 
     acknowledgment_id: str
     persona_id: str
@@ -61,12 +61,12 @@ class Message:
     speaker: str | None = None
     reply_to: str | None = None
     deprioritization: Deprioritization = Deprioritization()
-    can_forget: bool = True  # whether whoever asked may flag it
+    can_forget: bool = True  # whether the caller may flag it
 
 
 @dataclass(frozen=True, slots=True)
 class StaleSummary:
-    """What summed a checkpoint up, until flags or a late message made it untrue."""
+    """An earlier summary of a checkpoint, replaced because of flags or a late message."""
 
     text: str
     made_at: datetime
@@ -75,14 +75,14 @@ class StaleSummary:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A stretch of a conversation about one topic. No flag ever removes one."""
+    """A segment of a conversation about one topic. Flags never remove one."""
 
     checkpoint_id: str
     conversation_id: str
-    label: str | None  # none while too little was said to name it; then it stays
+    label: str | None  # None while too little was said to name it; once given it stays
     from_at: datetime
     to_at: datetime
-    summary: str  # sentences that were said, a line each; none of a flagged message
+    summary: str  # sentences of its messages, a line each; none of a flagged message
     message_ids: list[str]
     muted: bool  # all of it is flagged
     stale_summaries: list[StaleSummary]
@@ -90,7 +90,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A conversation that part of another was carried into."""
+    """A new conversation with copies of messages of another."""
 
     conversation: Conversation
-    message_ids: dict[str, str]  # by the id of each message that was carried: that of its copy
+    message_ids: dict[str, str]  # by the id of each copied message, the id of its copy

@@ -21,7 +21,7 @@ from engine.embedding.embedder import normalized
 from engine.embedding.memory_vectors import MemoryVectors, search_scope
 from engine.extraction.port import RuleExtractor
 from engine.ids import new_id
-from engine.memory.candidates import draw_candidates, list_overdue_conversations
+from engine.memory.drawing import draw_candidates, list_overdue_conversations
 from engine.night.nights import claim_due_nights, list_due_to_fade, run_hour, run_night
 from engine.store.graph import Graph
 from engine.talk.checkpoints import list_overdue_checkpoints, make_checkpoints

@@ -23,7 +23,7 @@ from engine.access.tenants import add_tenant
 from engine.embedding.embedder import open_embedder
 from engine.extraction.port import RuleExtractor
 from engine.ids import new_id
-from engine.memory.candidates import draw_candidates
+from engine.memory.drawing import draw_candidates
 from engine.night.nights import run_night
 from engine.settings import Settings
 from engine.store.graph import Graph

@@ -22,9 +22,9 @@ from engine.access.models import Role
 from engine.access.tenants import add_tenant
 from engine.embedding.embedder import claim_model, open_embedder
 from engine.extraction.port import RuleExtractor
-from engine.forgetting.flags import undo
+from engine.forgetting.flags import UndoScope, undo_flags
 from engine.forgetting.models import ReversalSource
-from engine.memory.candidates import draw_candidates
+from engine.memory.drawing import draw_candidates
 from engine.night.ledger import Run
 from engine.settings import Settings
 from engine.store.graph import Graph
@@ -253,9 +253,9 @@ async def forgotten(client: httpx.AsyncClient, life: Life, said: list[str]) -> f
 async def take_back(life: Life, said: list[str]) -> None:
     source = ReversalSource.MEMORY_MANAGER
     patient = life.graph.with_limit(60)
-    where = {"conversation_id": "monday", "is_admin": False}
-    await undo(
-        patient, life.caller, where, said, source, RULES, range_id=None, now=datetime.now(UTC)
+    scope = UndoScope("monday", is_admin=False)
+    await undo_flags(
+        patient, life.caller, scope, said, source, RULES, range_id=None, now=datetime.now(UTC)
     )
 
 

@@ -16,7 +16,7 @@ import httpx
 
 from engine.access.models import Role
 from engine.extraction.port import RuleExtractor
-from engine.memory.candidates import draw_candidates
+from engine.memory.drawing import draw_candidates
 from engine.night.nights import run_hour, run_night
 from engine.store.graph import Graph
 from tests.graph.night.test_rollback import Dying, Killed

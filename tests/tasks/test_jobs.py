@@ -16,7 +16,7 @@ import redis
 from celery import Celery
 
 from engine.access.models import Persona, Tone
-from engine.access.personas import LEASE, add_persona
+from engine.access.personas import PERSONA_LEASE_SECONDS, add_persona
 from engine.memory import duplicates
 from engine.memory.memories import list_memories
 from engine.night.ledger import list_runs
@@ -110,7 +110,7 @@ async def test_a_night_whose_job_died_with_its_worker_is_sent_out_again(
         os.kill(worker.pid, signal.SIGKILL)
     assert await slept(graph, tenant_id) == []
 
-    a_while_ago = datetime.now(UTC) - timedelta(seconds=LEASE)
+    a_while_ago = datetime.now(UTC) - timedelta(seconds=PERSONA_LEASE_SECONDS)
     async with graph._driver.session() as session:
         statement = "MATCH (p:Persona {tenant_id: $t}) SET p.night_sent_at = $at"
         await (await session.run(statement, t=tenant_id, at=a_while_ago)).consume()
@@ -302,7 +302,7 @@ async def test_a_copy_that_was_left_half_way_is_finished_by_a_worker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await life.remember(*(f"story{place} of{place} its{place} own{place}" for place in range(9)))
-    monkeypatch.setattr(duplicates, "AT_ONCE", 2)
+    monkeypatch.setattr(duplicates, "BATCH_SIZE", 2)
     copy = await duplicates.duplicate_persona(
         life.graph,
         life.tenant_id,

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from api.envelope import Door
 from engine.access import jwks
-from engine.access.jwks import KeySets, NotFetched, checked_url, fetch_json, is_public, keys_in
+from engine.access.jwks import KeySets, NotFetched, check_url, fetch_json, is_public, keys_in
 from engine.errors import Invalid
 from tests.api.conftest import NewCaller, a_client
 
@@ -274,7 +274,7 @@ async def test_keys_are_fetched_once_and_again_when_a_new_one_is_used(
         [401] * 5
     )
     assert provider.served == 1
-    monkeypatch.setattr(jwks, "FETCH_EVERY", 0.0)
+    monkeypatch.setattr(jwks, "FETCH_INTERVAL_SECONDS", 0.0)
     assert (await ask(rotated)).status_code == 200
     assert provider.served == 2
 
@@ -361,7 +361,7 @@ async def test_a_provider_that_cannot_be_trusted_is_refused(
 async def test_keys_are_asked_for_at_public_addresses_only(provider: JwksServer) -> None:
     for url in (provider.url, "http://127.0.0.1/keys"):
         with pytest.raises(Invalid):
-            checked_url(url, private_hosts=False)
+            check_url(url, private_hosts=False)
     for host in ("127.0.0.1", "localhost", "[::1]", "10.0.0.1", "169.254.169.254", "[fe80::1]"):
         with pytest.raises(NotFetched):
             await fetch_json(f"https://{host}/keys", private_hosts=False)

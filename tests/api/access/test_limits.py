@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 
 from api.app import create_app
 from api.envelope import Door
-from engine.access.limits import NAME, RateLimiter, bucket
+from engine.access.limits import REDIS_PREFIX, RateLimiter, bucket
 from engine.access.models import Caller, Role
 from engine.errors import TooManyRequests
 from engine.settings import Settings
@@ -116,13 +116,13 @@ async def test_the_limit_is_whole_again_when_the_minute_is_over(
 ) -> None:
     time = 0.0
     caller = Caller(await new_tenant(), "key", Role.RUNTIME)
-    limiter = RateLimiter(redis, LIMITS, timer=lambda: time, patience=60)
+    limiter = RateLimiter(redis, LIMITS, timer=lambda: time, timeout_seconds=60)
     for _ in range(5):
         await limiter.take(caller)
     with pytest.raises(TooManyRequests):
         await limiter.take(caller)
 
-    await redis.delete(f"{NAME}{bucket(caller)}")  # as Redis does by itself, a minute later
+    await redis.delete(f"{REDIS_PREFIX}{bucket(caller)}")  # as Redis does by itself, a minute later
     with pytest.raises(TooManyRequests):
         await limiter.take(caller)
     time = 61.0
@@ -136,7 +136,7 @@ async def test_many_at_once_get_no_more_than_the_limit_and_ask_redis_seldom(
     redis: Redis, new_tenant: Callable[[], Awaitable[str]]
 ) -> None:
     caller = Caller(await new_tenant(), "key", Role.ADMIN)
-    processes = [RateLimiter(redis, LIMITS, patience=60) for _ in range(3)]
+    processes = [RateLimiter(redis, LIMITS, timeout_seconds=60) for _ in range(3)]
     asked = 0
     for limiter in processes:
         original = limiter._renew

@@ -134,7 +134,7 @@ async def test_a_selection_is_any_messages_of_the_conversation(
         await refused(confirmed=True),
     ]
     with monkeypatch.context() as smaller:
-        smaller.setattr(selections, "MOST_SELECTED", 2)
+        smaller.setattr(selections, "MAX_SELECTED", 2)
         odd += [await refused(**chosen, confirmed=True), await refused(**other, confirmed=True)]
     untouched = await records(chat)
     done = await forget_range(chat, **chosen)

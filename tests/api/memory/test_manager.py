@@ -160,8 +160,8 @@ async def test_words_are_words_whatever_they_mean_to_the_index(
 async def test_a_listing_goes_on_where_most_are_not_for_the_caller(
     life: Life, admin: httpx.AsyncClient, new_caller: NewCaller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.memory.items.MOST_LOOKED_AT", 4)
-    monkeypatch.setattr("engine.memory.items.WINDOW", 2)
+    monkeypatch.setattr("engine.memory.items.MAX_SCANNED", 4)
+    monkeypatch.setattr("engine.memory.items.WINDOW_SIZE", 2)
     (said,) = await life.say("ok", at=ago(2 * DAY))
     mine = [await life.propose("My own story.", at=ago(2 * DAY), sources=[said])]
     for place in range(9):

@@ -90,7 +90,7 @@ async def test_a_part_goes_from_one_message_to_another_in_pages(
     life: Life, chat: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = await life.say(*(f"story number {place}" for place in range(12)), at=ago(HOUR))
-    monkeypatch.setattr(exports, "AT_ONCE", 3)
+    monkeypatch.setattr(exports, "BATCH_SIZE", 3)
 
     async def ids(**query: Any) -> list[str]:
         *messages, note = lines(await export(chat, **query))
@@ -135,7 +135,7 @@ async def test_an_export_holds_one_page_at_a_time(
 ) -> None:
     """The next page is asked for when the one before was taken, and not earlier."""
     await life.say(*(f"story number {place}" for place in range(9)), at=ago(HOUR))
-    monkeypatch.setattr(exports, "AT_ONCE", 2)
+    monkeypatch.setattr(exports, "BATCH_SIZE", 2)
     asked: list[int] = []
     read = life.graph.read
 

@@ -11,15 +11,13 @@ from engine.embedding.embedder import Embedder
 from engine.errors import CandidateClosed, CandidateNotFound, IdTaken, MessageNotFound
 from engine.extraction.port import RuleExtractor
 from engine.memory.candidates import (
-    Drawn,
-    draw_candidates,
     edit_candidate,
     list_candidates,
-    list_overdue_conversations,
     propose_candidate,
     read_gate,
     remove_candidate,
 )
+from engine.memory.drawing import DrawResult, draw_candidates, list_overdue_conversations
 from engine.memory.models import Candidate, CandidateState
 from engine.models import MemoryType
 from engine.store.graph import Graph
@@ -67,7 +65,7 @@ async def say(graph: Graph, caller: Caller, *contents: str, first: int = 0) -> N
     await record_messages(graph, caller, "monday", messages, now=NOW)
 
 
-async def draw(graph: Graph, caller: Caller, embedder: Embedder) -> Drawn:
+async def draw(graph: Graph, caller: Caller, embedder: Embedder) -> DrawResult:
     return await draw_candidates(
         graph, embedder, RuleExtractor(), caller.tenant_id, "monday", now=NOW
     )
@@ -132,7 +130,7 @@ async def test_many_workers_at_once_draw_from_each_message_once(
     found = await candidates(graph, studio)
     assert sum(one.candidates for one in done) == len(found)
     assert len({c.source_message_ids[0] for c in found}) == 100
-    assert await draw(graph, studio, embedder) == Drawn(0, 0)
+    assert await draw(graph, studio, embedder) == DrawResult(0, 0)
 
 
 async def test_what_the_broker_lost_is_found_again(

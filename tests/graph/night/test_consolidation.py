@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from engine.memory.memories import add_link, change_memory
+from engine.memory.links import add_link
+from engine.memory.memories import change_memory
 from engine.memory.models import CandidateState, Link, LinkType, MemoryState
 from engine.models import MemoryType
 from engine.policy.policy import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import RunFolded
-from engine.memory.memories import add_link
+from engine.memory.links import add_link
 from engine.memory.models import CandidateState, LinkType
 from engine.night.ledger import Run, get_run, list_changes, list_runs
 from engine.night.nights import HOUR, NIGHT, Stage

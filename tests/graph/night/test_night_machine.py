@@ -15,8 +15,9 @@ from hypothesis.stateful import (
 from engine.access.tenants import add_tenant
 from engine.errors import CandidateClosed, RunFolded
 from engine.extraction.port import RuleExtractor
-from engine.memory.candidates import draw_candidates, edit_candidate, remove_candidate
-from engine.memory.memories import add_link
+from engine.memory.candidates import edit_candidate, remove_candidate
+from engine.memory.drawing import draw_candidates
+from engine.memory.links import add_link
 from engine.memory.models import LinkType
 from engine.night.ledger import list_runs
 from engine.night.undo import undo_run

@@ -13,7 +13,8 @@ import pytest
 
 import cypher
 from engine.errors import NightUnderWay, RunNotFound, RunsAfter
-from engine.memory.memories import add_link, change_memory, minimize_memory
+from engine.memory.links import add_link
+from engine.memory.memories import change_memory, minimize_memory
 from engine.memory.models import LinkType
 from engine.models import MemoryType
 from engine.night import integrate, link

@@ -14,7 +14,8 @@ from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message, undo_message
 from engine.forgetting.models import ReversalSource
 from engine.memory.duplicates import duplicate_persona
-from engine.memory.memories import NewMemory, add_link, change_memory, minimize_memory, remember
+from engine.memory.links import add_link
+from engine.memory.memories import NewMemory, change_memory, minimize_memory, remember
 from engine.memory.models import LinkType
 from engine.models import MemoryType
 from engine.recall.recall import Filters, Hit, Recall, RecallResult

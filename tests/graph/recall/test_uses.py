@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from redis.asyncio import Redis
 
-from engine.memory.memories import Use
+from engine.memory.uses import Use
 from engine.recall import uses
 from engine.recall.uses import GROUP, STREAM, UseLog, count_recorded_uses, next_uses
 from engine.settings import Settings

@@ -12,12 +12,12 @@ from engine.errors import LlmUnavailable
 from engine.forgetting.acknowledgments import (
     IRREGULAR,
     TEMPLATES,
-    InOwnVoice,
+    LlmAcknowledger,
     Templates,
-    chosen,
-    is_short,
-    repeats,
-    stems,
+    choose_templates,
+    content_stems,
+    is_short_statement,
+    repeated_stems,
 )
 from engine.text.prose import words
 
@@ -32,20 +32,20 @@ def test_no_content_word_of_what_is_forgotten_is_in_what_is_said(tone: Tone) -> 
     """Over hundreds of real-sized messages, by words as they are written, not by our own stems."""
     usual = set(get_stop_words("en"))
     for place, content in enumerate(SAID):
-        told = chosen(tone, [content], str(place))
+        phrases = choose_templates(tone, [content], str(place))
         carried = {word.lower() for word in words(content)} - usual
         for kind in KINDS:
-            said = {word.lower() for word in words(getattr(told, kind))}
-            assert said.isdisjoint(carried), (content, getattr(told, kind))
+            said = {word.lower() for word in words(getattr(phrases, kind))}
+            assert said.isdisjoint(carried), (content, getattr(phrases, kind))
     assert len(SAID) > 400
 
 
 @given(st.lists(st.sampled_from(" ".join(str(TEMPLATES).split()).split("'")), max_size=9))
 def test_not_even_when_the_message_is_made_of_our_own_words(texts: list[str]) -> None:
     for tone in Tone:
-        told = chosen(tone, texts, "seed")
+        phrases = choose_templates(tone, texts, "seed")
         for kind in KINDS:
-            assert not repeats(texts, stems(getattr(told, kind)))
+            assert not repeated_stems(texts, content_stems(getattr(phrases, kind)))
 
 
 @pytest.mark.spec("ACK-01", "ACK-04")
@@ -53,9 +53,9 @@ def test_not_even_when_the_message_is_made_of_our_own_words(texts: list[str]) ->
 def test_every_template_is_short_and_they_vary(tone: Tone) -> None:
     for kind in KINDS:
         assert all(len(words(it)) <= 12 for it in TEMPLATES[tone][kind])
-    told = {chosen(tone, [], str(seed)).single for seed in range(50)}
-    assert told == set(TEMPLATES[tone]["single"])
-    assert len({chosen(it, [], "1").single for it in Tone}) == len(Tone)
+    phrases = {choose_templates(tone, [], str(seed)).single for seed in range(50)}
+    assert phrases == set(TEMPLATES[tone]["single"])
+    assert len({choose_templates(it, [], "1").single for it in Tone}) == len(Tone)
 
 
 def test_what_is_repeated_is_found_by_its_stem_alone() -> None:
@@ -63,7 +63,9 @@ def test_what_is_repeated_is_found_by_its_stem_alone() -> None:
     said = {word.lower() for text in SAID for word in words(text)} | IRREGULAR
     said |= {f"{word}{end}" for word in said for end in ("ies", "ing", "ed", "ly", "ation", "ness")}
 
-    assert repeats([" ".join(said)], stems(" ".join(said))) == stems(" ".join(said))
+    assert repeated_stems([" ".join(said)], content_stems(" ".join(said))) == content_stems(
+        " ".join(said)
+    )
 
 
 def test_of_several_things_it_is_said_that_they_are_several() -> None:
@@ -75,7 +77,7 @@ def test_of_several_things_it_is_said_that_they_are_several() -> None:
 
 
 class Model:
-    """A language model that answers what it is told to, after a while."""
+    """A language model that answers what it is phrases to, after a while."""
 
     def __init__(self, answer: object, seconds: float = 0.0) -> None:
         self.answer, self.seconds, self.asked = answer, seconds, list[str]()
@@ -95,9 +97,9 @@ VOICE = {"single": "Gone, love.", "several": "All gone, love.", "range": "The lo
 async def test_a_model_speaks_for_the_persona_and_is_never_shown_what_is_forgotten() -> None:
     model = Model(VOICE)
 
-    told = await InOwnVoice(model, seconds=1).phrases(Tone.WARM, "Ada", ["my secret"], "1")  # type: ignore[arg-type]
+    phrases = await LlmAcknowledger(model, seconds=1).phrases(Tone.WARM, "Ada", ["my secret"], "1")  # type: ignore[arg-type]
 
-    assert told.single == "Gone, love."
+    assert phrases.single == "Gone, love."
     assert "secret" not in model.asked[0]
 
 
@@ -117,13 +119,14 @@ async def test_a_model_speaks_for_the_persona_and_is_never_shown_what_is_forgott
 async def test_a_model_that_is_late_wrong_or_telling_is_followed_by_the_template(
     model: Model,
 ) -> None:
-    told = await InOwnVoice(model, seconds=0.05).phrases(Tone.WARM, "Ada", ["my secret"], "1")  # type: ignore[arg-type]
+    acknowledger = LlmAcknowledger(model, seconds=0.05)  # type: ignore[arg-type]
+    phrases = await acknowledger.phrases(Tone.WARM, "Ada", ["my secret"], "1")
 
-    assert told.single == chosen(Tone.WARM, ["my secret"], "1").single
+    assert phrases.single == choose_templates(Tone.WARM, ["my secret"], "1").single
 
 
 async def test_templates_are_the_same_for_the_same_seed() -> None:
     once, twice = [await Templates().phrases(Tone.WARM, "Ada", [], "1") for _ in range(2)]
 
     assert once == twice
-    assert is_short(once.single)
+    assert is_short_statement(once.single)

@@ -1,0 +1,238 @@
+"""Drawing candidates from messages: what the extractor takes from each, embedded and kept."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from engine.embedding import (
+    EmbeddedText,
+    Embedder,
+    TextInContext,
+    embed_in_context,
+    search_scope,
+)
+from engine.extraction import Extraction, ExtractionInput, Extractor, extract
+from engine.ids import id_from
+from engine.memory.content import (
+    decode_content,
+    index_properties,
+    item_properties,
+)
+from engine.memory.facts import Fact, as_fact, fact_key
+from engine.models import MemoryType, Row
+from engine.store import Graph
+from engine.talk import MESSAGE_OVERDUE_AFTER
+
+BATCH_SIZE = 64  # messages drawn from, embedded and kept as one transaction
+MAX_KNOWN_NAMES = 500  # of people a persona knows; each is looked for in every question
+
+KeyedFact = tuple[str, Fact]  # the key that a fact is filed under, and the fact
+
+
+@dataclass(frozen=True, slots=True)
+class DrawResult:
+    """How many messages were drawn from, and how many candidates were kept."""
+
+    messages: int
+    candidates: int
+
+
+async def draw_candidates(
+    graph: Graph,
+    embedder: Embedder,
+    extractor: Extractor,
+    tenant_id: str,
+    conversation_id: str,
+    *,
+    now: datetime,
+) -> DrawResult:
+    """Draw candidates from every message of a conversation that waits for it.
+
+    Idempotent: two workers at once, or one that dies and another that takes over, draw from each
+    message once.
+    """
+    messages = candidates = 0
+    while waiting := await list_waiting_messages(graph, tenant_id, conversation_id):
+        repeat_ids = await find_exact_repeats(graph, tenant_id, waiting)
+        extractions = await asyncio.gather(
+            *(
+                extractor.draw(extraction_input(message), is_repeat=message["id"] in repeat_ids)
+                for message in waiting
+            )
+        )
+        drawn = list(zip(waiting, extractions, strict=True))
+        embedded = await embed_in_context(embedder, texts_to_embed(drawn))
+        await add_known_names(graph, tenant_id, waiting)
+        (kept,) = await graph.write(
+            "memory/candidates/add_drawn_candidates",
+            tenant_id=tenant_id,
+            drawn=drawn_rows(tenant_id, drawn, embedded),
+            now=now,
+        )
+        messages += kept["messages"]
+        candidates += kept["candidates"]
+    return DrawResult(messages, candidates)
+
+
+async def list_waiting_messages(graph: Graph, tenant_id: str, conversation_id: str) -> list[Row]:
+    """The next messages of a conversation that nothing was drawn from yet."""
+    rows = await graph.read(
+        "memory/candidates/list_waiting_messages",
+        tenant_id=tenant_id,
+        conversation_id=conversation_id,
+        limit=BATCH_SIZE,
+    )
+    return [row["message"] for row in rows]
+
+
+def extraction_input(message: Row) -> ExtractionInput:
+    """A waiting message as extractors take it."""
+    return ExtractionInput(
+        message_id=message["id"],
+        speaker=message["speaker"],
+        role=message["role"],
+        content=message["content"],
+        said_at=message["said_at"],
+        conversation=message["where"],
+    )
+
+
+def texts_to_embed(drawn: Sequence[tuple[Row, Extraction]]) -> list[TextInContext]:
+    """The text of every drawn item, in order; an episode with the message that came before it."""
+    return [
+        TextInContext(
+            item.meaning,
+            message["before"] if item.memory_type is MemoryType.EPISODIC else None,
+            kept_as=item.text,
+        )
+        for message, extraction in drawn
+        for item in extraction.items
+    ]
+
+
+def drawn_rows(
+    tenant_id: str, drawn: Sequence[tuple[Row, Extraction]], embedded: Sequence[EmbeddedText]
+) -> list[Row]:
+    """The parameter of `keep_drawn`: for each message its candidates, and what was left out.
+
+    `embedded` has one entry for each item, in the order of `texts_to_embed`.
+    """
+    embeddings = iter(embedded)
+    return [
+        {
+            "message_id": message["id"],
+            "left_out": list(extraction.left_out),
+            "candidates": [
+                {
+                    "id": id_from(message["id"], str(number)),
+                    "persona_id": message["persona_id"],
+                    **item_properties(item.memory_type, item.text, item.content),
+                    "index_properties": index_properties(item.content),
+                    "search_scope": search_scope(tenant_id, message["persona_id"]),
+                    **next(embeddings).whole,
+                }
+                for number, item in enumerate(extraction.items)
+            ],
+        }
+        for message, extraction in drawn
+    ]
+
+
+async def find_exact_repeats(graph: Graph, tenant_id: str, waiting: Sequence[Row]) -> set[str]:
+    """Ids of the waiting messages that repeat, word for word, what the same person said before.
+
+    A message that states a fact again is news, and not among them, when something that denies the
+    fact was said in between.
+    """
+    repeats = {message["id"]: message for message in waiting if message["repeats_at"]}
+    facts = {message_id: facts_in_message(message) for message_id, message in repeats.items()}
+    spans = [
+        {
+            "message_id": message_id,
+            "persona_id": repeats[message_id]["persona_id"],
+            "fact": key,
+            "fact_value": fact.normalized_value,
+            "since": repeats[message_id]["repeats_at"],
+            "until": repeats[message_id]["said_at"],
+        }
+        for message_id, keyed_facts in facts.items()
+        for key, fact in keyed_facts
+    ]
+    if not spans:
+        return set(repeats)
+    between = await facts_said_between(graph, tenant_id, spans)
+    # Messages of this batch are not in the graph as candidates yet.
+    batch = [
+        (message, facts[message["id"]] if message["id"] in facts else facts_in_message(message))
+        for message in waiting
+    ]
+    for span in spans:
+        between[span["message_id"]] += [
+            keyed_fact
+            for message, keyed_facts in batch
+            if message["persona_id"] == span["persona_id"]
+            and span["since"] <= message["said_at"] <= span["until"]
+            for keyed_fact in keyed_facts
+        ]
+    denied = {
+        message_id
+        for message_id, keyed_facts in facts.items()
+        for key, fact in keyed_facts
+        if any(other == key and later.denies(fact) for other, later in between[message_id])
+    }
+    return repeats.keys() - denied
+
+
+async def facts_said_between(
+    graph: Graph, tenant_id: str, spans: Sequence[Row]
+) -> dict[str, list[KeyedFact]]:
+    """By message, the facts of stored items that were said inside the message's spans."""
+    between: dict[str, list[KeyedFact]] = {span["message_id"]: [] for span in spans}
+    rows = await graph.read("memory/candidates/list_facts_between", tenant_id=tenant_id, rows=spans)
+    for row in rows:
+        between[row["message_id"]] += keyed_facts(decode_content(row["content"]), row["said_at"])
+    return between
+
+
+def facts_in_message(message: Row) -> list[KeyedFact]:
+    """The facts that the rules find in a message, each with its key."""
+    items = extract(extraction_input(message)).items
+    return [
+        keyed_fact for item in items for keyed_fact in keyed_facts(item.content, message["said_at"])
+    ]
+
+
+def keyed_facts(content: dict[str, Any], said_at: datetime) -> list[KeyedFact]:
+    """The fact that the content of an item states, with its key; empty when it states none."""
+    key, fact = fact_key(content), as_fact("", content, said_at)
+    return [(key, fact)] if key and fact else []
+
+
+async def add_known_names(graph: Graph, tenant_id: str, messages: Sequence[Row]) -> None:
+    """Add to each persona the names of people who speak to it for the first time."""
+    names: dict[str, list[str]] = {}
+    for message in messages:
+        if not message["is_known"]:
+            names.setdefault(message["persona_id"], []).append(message["speaker"])
+    if names:
+        rows = [
+            {"persona_id": persona_id, "names": list(dict.fromkeys(names[persona_id]))}
+            for persona_id in sorted(names)
+        ]
+        await graph.write(
+            "access/personas/add_people", tenant_id=tenant_id, met=rows, most=MAX_KNOWN_NAMES
+        )
+
+
+async def list_overdue_conversations(
+    graph: Graph, *, now: datetime, limit: int
+) -> list[tuple[str, str]]:
+    """Tenant and id of each conversation with messages that nobody drew from in time."""
+    rows = await graph.read(
+        "memory/candidates/list_waiting_conversations",
+        before=now - MESSAGE_OVERDUE_AFTER,
+        limit=limit,
+    )
+    return [(row["tenant_id"], row["conversation_id"]) for row in rows]
