@@ -3,14 +3,10 @@
 Needs no language model; one plugs in at the `Extractor` port.
 """
 
+from engine.extraction.attributes import OPPOSITES, is_single_valued
 from engine.extraction.port import Extractor, RuleExtractor, open_extractor
-from engine.extraction.rule_based import (
-    OPPOSITES,
-    ExtractionInput,
-    extract,
-    fingerprint,
-    is_single_valued,
-)
+from engine.extraction.rule_based import ExtractionInput, extract
+from engine.text import fingerprint
 
 __all__ = [
     "OPPOSITES",

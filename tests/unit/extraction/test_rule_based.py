@@ -8,14 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import bounds
-from engine.extraction.rule_based import (
-    Extracted,
-    Extraction,
-    ExtractionInput,
-    MemoryType,
-    extract,
-    fingerprint,
-)
+from engine.extraction.rule_based import Extracted, Extraction, ExtractionInput, extract
+from engine.models import MemoryType
+from engine.text import fingerprint
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 LONG = bounds.MESSAGE  # characters

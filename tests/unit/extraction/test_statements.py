@@ -2,18 +2,16 @@
 
 import pytest
 
-from engine.extraction.statements import (
-    OPPOSITES,
-    SINGLE_VALUED,
-    Statement,
-    is_single_valued,
-    statements,
-)
-from engine.text.prose import sentences
+from engine.extraction.attributes import OPPOSITES, SINGLE_VALUED, is_single_valued
+from engine.extraction.rules import load_language
+from engine.extraction.statements import Statement, statements
+from engine.text import sentences
 
 
 def stated(content: str, speaker: str = "Sam") -> list[Statement]:
-    return statements(sentences(content), speaker)
+    english = load_language("english")
+    assert english
+    return statements(sentences(content), speaker, english)
 
 
 # What was said: what Sam is filed under, with which value.
