@@ -1,6 +1,7 @@
-"""Candidates from what was said: rules for facts and feelings, and a gate that keeps junk out.
+"""Memory items from messages: a gate that keeps junk out, rules for facts, a lexicon for feelings.
 
-Needs no language model; one plugs in at the `Extractor` port.
+Needs no language model; one plugs in at the `Extractor` port. The rules are data: to add one, write
+an entry with examples in `languages/english.toml`; for another language, add a file beside it.
 """
 
 from engine.extraction.attributes import OPPOSITES, is_single_valued

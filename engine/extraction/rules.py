@@ -6,7 +6,7 @@ function, list or attribute, a broken pattern, no example) is refused here, with
 
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,9 @@ from engine.extraction.attributes import is_known
 from engine.extraction.values import LOWER_CASE_FUNCTIONS, SPLIT_FUNCTIONS, VALUE_FUNCTIONS
 from engine.extraction.vocabulary import (
     LANGUAGES,
+    FirstPersonEntry,
     Grammar,
+    SubjectEntry,
     Vocabulary,
     language_files,
     vocabulary,
@@ -71,7 +73,7 @@ class Rule:
 
     def groups(self, match: re.Match[str]) -> dict[str, str]:
         """What the groups with a table matched, in the words that are kept."""
-        return {group: kept_word(match[group], table) for group, table in self.tables.items()}
+        return kept_words_of(match, self.tables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,9 @@ class Subject:
         return self.who == "{speaker}"
 
     def name(self, match: re.Match[str], speaker: str) -> str:
-        groups = {group: text or "" for group, text in match.groupdict().items()}
-        kept = {group: kept_word(match[group], table) for group, table in self.tables.items()}
-        return self.who.format(speaker=speaker, **{**groups, **kept})
+        """Who the clause is about, by name: "Sam's sister Ana"."""
+        groups = match.groupdict(default="") | kept_words_of(match, self.tables)
+        return self.who.format(speaker=speaker, **groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,11 @@ class Language:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return (*self.speaker_rules, *self.clause_rules, *self.relation_rules)
+
+
+def kept_words_of(match: re.Match[str], tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """For each group with a table, the word kept for what it matched."""
+    return {group: kept_word(match[group] or "", table) for group, table in tables.items()}
 
 
 def kept_word(said: str, table: Mapping[str, str]) -> str:
@@ -164,7 +171,7 @@ def load_language(name: str, folder: Path = LANGUAGES) -> Language | None:
     ((file_name, grammar),) = grammars.items()
     try:
         return compile_language(name, grammar, rules, words)
-    except (ValueError, KeyError, RecursionError, re.error) as error:
+    except (ValueError, RecursionError, re.error) as error:
         raise Misconfigured(f"{file_name}, grammar: {error}.") from error
 
 
@@ -178,27 +185,43 @@ def compile_language(
         name=name,
         not_stated=tuple(map(words.compile, grammar.not_stated)),
         quotation=words.compile(grammar.quotation),
-        expansions=tuple((words.compile(old), new) for old, new in grammar.expansions),
+        expansions=tuple(compile_replacement(*pair, words) for pair in grammar.expansions),
         clause_break=words.compile(grammar.clause_break),
         lead_in=words.compile(grammar.lead_in),
-        verb_forms=tuple((words.compile(old), new) for old, new in grammar.verb_forms),
-        first_person=tuple(
-            FirstPerson(words.compile(word.pattern), word.in_value, word.in_sentence)
-            for word in grammar.first_person
-        ),
-        subjects=tuple(
-            Subject(
-                words.compile(subject.pattern),
-                subject.who,
-                {group: words.tables[table] for group, table in subject.tables.items()},
-            )
-            for subject in grammar.subjects
-        ),
+        verb_forms=tuple(compile_replacement(*pair, words) for pair in grammar.verb_forms),
+        first_person=tuple(compile_first_person(entry, words) for entry in grammar.first_person),
+        subjects=tuple(compile_subject(entry, words) for entry in grammar.subjects),
         relation_rules=tuple(rule for rule in rules if rule.entry.kind == "relation"),
         speaker_rules=tuple(predicate_rules),
         other_rules=tuple(rule for rule in predicate_rules if rule.entry.subject == "anyone"),
         clause_rules=tuple(rule for rule in stated if rule.entry.match == "clause"),
     )
+
+
+def compile_replacement(
+    pattern: str, replacement: str, words: Vocabulary
+) -> tuple[re.Pattern[str], str]:
+    compiled = words.compile(pattern)
+    compiled.sub(replacement, "")  # raises when the replacement names a group that is not there
+    return compiled, replacement
+
+
+def compile_first_person(entry: FirstPersonEntry, words: Vocabulary) -> FirstPerson:
+    check_fields(entry.in_value, {"speaker"})
+    return FirstPerson(words.compile(entry.pattern), entry.in_value, entry.in_sentence)
+
+
+def compile_subject(entry: SubjectEntry, words: Vocabulary) -> Subject:
+    pattern = words.compile(entry.pattern)
+    check_fields(entry.who, {"speaker", *pattern.groupindex})
+    tables = {group: look_up("table", name, words.tables) for group, name in entry.tables.items()}
+    return Subject(pattern, entry.who, tables)
+
+
+def check_fields(template: str, known: Iterable[str]) -> None:
+    """Raise ValueError when a format string names something that will not be there."""
+    if unknown := fields_of(template) - set(known):
+        raise ValueError(f"{{{min(unknown)}}} in {template!r} stands for nothing")
 
 
 def load_rule(file_name: str, raw_rule: dict[str, Any], words: Vocabulary) -> Rule:
@@ -214,15 +237,15 @@ def load_rule(file_name: str, raw_rule: dict[str, Any], words: Vocabulary) -> Ru
 
 
 def compile_rule(entry: RuleEntry, words: Vocabulary) -> Rule:
+    """The rule with its pattern compiled and its functions and tables looked up."""
     return Rule(
         entry=entry,
         pattern=words.compile(entry.pattern),
-        value_function=named("value", entry.value, VALUE_FUNCTIONS),
+        value_function=look_up("value", entry.value, VALUE_FUNCTIONS) if entry.value else None,
         lower_case_function=LOWER_CASE_FUNCTIONS.get(entry.value),
-        split_function=named("split", entry.split, SPLIT_FUNCTIONS),
+        split_function=look_up("split", entry.split, SPLIT_FUNCTIONS) if entry.split else None,
         tables={
-            group: named("table", table, words.tables) or {}
-            for group, table in entry.tables.items()
+            group: look_up("table", name, words.tables) for group, name in entry.tables.items()
         },
     )
 
@@ -230,10 +253,8 @@ def compile_rule(entry: RuleEntry, words: Vocabulary) -> Rule:
 T = TypeVar("T")
 
 
-def named(field: str, name: str, known: Mapping[str, T]) -> T | None:
-    """What `name` stands for, None when there is no name. An unknown one raises ValueError."""
-    if not name:
-        return None
+def look_up(field: str, name: str, known: Mapping[str, T]) -> T:
+    """What `name` stands for. An unknown one raises ValueError."""
     if name not in known:
         raise ValueError(f"unknown {field} {name!r}; known are {', '.join(sorted(known))}")
     return known[name]

@@ -48,7 +48,13 @@ def statements(sentences: Iterable[str], speaker: str, language: Language) -> li
     stated = chain.from_iterable(
         read_sentence(text, speaker, language, has_capitals=has_capitals) for text in texts
     )
-    return list({(s.subject, s.attribute, s.value.lower(), s.polarity): s for s in stated}.values())
+    unique = {
+        (statement.subject, statement.attribute, statement.value.lower(), statement.polarity): (
+            statement
+        )
+        for statement in stated
+    }
+    return list(unique.values())
 
 
 def read_sentence(
@@ -63,14 +69,16 @@ def read_sentence(
     clauses = [without_lead_in(clause, language) for clause in language.clause_break.split(plain)]
 
     for rule in language.relation_rules:
-        in_sentence = rule.entry.match == "sentence"
-        for match in rule.pattern.finditer(plain) if in_sentence else match_each(rule, clauses):
+        for match in relation_matches(rule, plain, clauses):
             yield from make_statements(rule, match, speaker, speaker, language)
     for clause in clauses:
         yield from read_clause(clause, speaker, language, has_capitals=has_capitals)
 
 
-def match_each(rule: Rule, clauses: Iterable[str]) -> Iterator[re.Match[str]]:
+def relation_matches(rule: Rule, sentence: str, clauses: Iterable[str]) -> Iterator[re.Match[str]]:
+    """Where a relation is found: anywhere in the sentence, or at the start of its clauses."""
+    if rule.entry.match == "sentence":
+        return rule.pattern.finditer(sentence)
     return (match for clause in clauses if (match := rule.pattern.match(clause)))
 
 
@@ -150,6 +158,7 @@ def make_statements(
 
 
 def values_of(rule: Rule, match: re.Match[str], *, has_capitals: bool) -> Iterator[str]:
+    """The values that a rule makes of what it matched; often none."""
     if rule.entry.fixed_value:
         yield rule.entry.fixed_value
         return
@@ -179,6 +188,7 @@ def with_pronouns(value: str, language: Language) -> str:
 
 
 def with_article(noun: str) -> str:
+    """The noun with "a" or "an" before it, unless it has an article."""
     if ARTICLE.match(noun):
         return noun
     return f"an {noun}" if noun[:1] in "aeiouAEIOU" else f"a {noun}"

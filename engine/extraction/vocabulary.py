@@ -77,6 +77,7 @@ class Vocabulary:
         )
 
     def compile(self, pattern: str, flags: int = 0) -> re.Pattern[str]:
+        """The expanded pattern, compiled. An unknown {NAME} raises ValueError."""
         return re.compile(self.expand(pattern), flags)
 
     def words(self, *names: str) -> frozenset[str]:
@@ -86,6 +87,7 @@ class Vocabulary:
         )
 
     def _meaning(self, name: str) -> str:
+        """The pattern that {NAME} stands for."""
         if name in self.lists:
             return f"(?:{'|'.join(self.lists[name])})"
         if name in self.tables:
@@ -119,15 +121,17 @@ def vocabulary(language: str, folder: Path = LANGUAGES) -> Vocabulary:
         if file.language != language:
             continue
         for name in (*file.words, *file.tables, *file.fragments):
-            if name in names or not REFERENCE.fullmatch(f"{{{name}}}"):
-                raise Misconfigured(f"{file_name}: {name!r} is not in capitals, or there twice.")
+            if not REFERENCE.fullmatch(f"{{{name}}}"):
+                raise Misconfigured(f"{file_name}: {name!r} must be capitals and underscores.")
+            if name in names:
+                raise Misconfigured(f"{file_name}: {name} is defined twice.")
             names.add(name)
         lists |= {name: tuple(words) for name, words in file.words.items()}
-        tables |= {name: kept_words(table) for name, table in file.tables.items()}
+        tables |= {name: by_said_word(table) for name, table in file.tables.items()}
         fragments |= file.fragments
     return Vocabulary(language, lists, tables, fragments)
 
 
-def kept_words(table: dict[str, list[str]]) -> dict[str, str]:
+def by_said_word(table: dict[str, list[str]]) -> dict[str, str]:
     """A table as it is looked up: the word kept for each word that people say."""
-    return {said: kept for kept, all_said in table.items() for said in all_said}
+    return {said: kept for kept, said_words in table.items() for said in said_words}

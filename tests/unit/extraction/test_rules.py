@@ -267,9 +267,15 @@ def test_a_rule_that_cannot_work_is_refused_with_file_and_name(
         ("[grammar", "italian.toml: "),
         (GRAMMAR + WORDS + RULE + RULE, "italian.toml: two rules are called 'casa'"),
         (WORDS + RULE, "italian.toml: italian has 0 grammars, not one"),
-        (GRAMMAR + WORDS + "[words]\nWHERE = []", "italian.toml: 'WHERE' is not in capitals, or"),
-        (GRAMMAR + "[words]\nwhere = []", "italian.toml: 'where' is not in capitals, or"),
+        (GRAMMAR + WORDS + "[words]\nWHERE = []", "italian.toml: WHERE is defined twice."),
+        (GRAMMAR + "[words]\nwhere = []", "italian.toml: 'where' must be capitals"),
         (GRAMMAR.replace("', '", "'('"), "italian.toml, grammar: missing )"),
+        (
+            GRAMMAR.replace("expansions = []", r"expansions = [['a', '\1']]"),
+            "italian.toml, grammar: invalid group reference 1",
+        ),
+        (GRAMMAR.replace('"{speaker}"', '"{who}"'), "grammar: {who} in '{who}' stands for nothing"),
+        (GRAMMAR.replace("di {speaker}", "{di}"), "grammar: {di} in '{di}' stands for nothing"),
         (GRAMMAR.replace("lead_in = 'ora '", ""), "missing required field `lead_in`"),
     ],
 )
