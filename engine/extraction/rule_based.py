@@ -104,6 +104,7 @@ def episode(message: ExtractionInput, content: str) -> Extracted:
 
 
 def somatic(message: ExtractionInput, felt: Feeling) -> Extracted:
+    """The feeling of a message as an item: how the speaker sounded, and about what."""
     about = MY_AT_START.sub("their", felt.about)
     return Extracted(
         MemoryType.SOMATIC,
