@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from engine.extraction import fingerprint
 from engine.memory import Link, Memory, list_links
+from engine.text import fingerprint
 from ops.two_weeks import Day, Heard, Life, memories
 
 BARS = "▁▂▃▄▅▆▇█"

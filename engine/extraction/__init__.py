@@ -1,17 +1,12 @@
-"""Candidates from what was said: rules for facts and feelings, and a gate that keeps junk out.
+"""Memory items from messages: a gate that keeps junk out, rules for facts, a lexicon for feelings.
 
-Needs no language model; one plugs in at the `Extractor` port.
+Needs no language model; one plugs in at the `Extractor` port. The rules are data: to add one, write
+an entry with examples in `languages/english.toml`; for another language, add a file beside it.
 """
 
+from engine.extraction.attributes import OPPOSITES, is_single_valued
 from engine.extraction.port import Extractor, RuleExtractor, open_extractor
-from engine.extraction.rule_based import (
-    OPPOSITES,
-    Extraction,
-    ExtractionInput,
-    extract,
-    fingerprint,
-    is_single_valued,
-)
+from engine.extraction.rule_based import Extraction, ExtractionInput, extract
 
 __all__ = [
     "OPPOSITES",
@@ -20,7 +15,6 @@ __all__ = [
     "Extractor",
     "RuleExtractor",
     "extract",
-    "fingerprint",
     "is_single_valued",
     "open_extractor",
 ]

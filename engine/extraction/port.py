@@ -1,4 +1,4 @@
-"""Who reads the messages: the rules, or a language model with the rules behind it."""
+"""The extractor port: the rules, or a language model that falls back on the rules."""
 
 import asyncio
 from typing import Annotated, Literal, Protocol
@@ -8,19 +8,15 @@ import structlog
 from msgspec import Meta, Struct
 
 from engine.errors import LlmUnavailable
-from engine.extraction.rule_based import (
-    Extracted,
-    Extraction,
-    ExtractionInput,
-    extract,
-    fingerprint,
-)
+from engine.extraction.rule_based import Extracted, Extraction, ExtractionInput, extract
+from engine.extraction.rules import load_all_languages
 from engine.llm import Llm
 from engine.models import MemoryType
 from engine.settings import Settings
+from engine.text import fingerprint
 
-AT_ONCE = 8  # questions to a language model side by side
-MOST = 20  # items of one message
+MAX_PARALLEL_CALLS = 8  # to the language model
+MAX_ITEMS = 20  # of one message
 
 INSTRUCTION = """\
 You draw memory items from one message of a conversation. Answer with JSON only:
@@ -39,6 +35,8 @@ Short = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Semantic(Struct, tag_field="type", tag="semantic", frozen=True):
+    """A semantic item as the language model answers it."""
+
     text: Line
     kind: Literal["fact", "preference", "plan", "relation"]
     subject: Short
@@ -48,6 +46,8 @@ class Semantic(Struct, tag_field="type", tag="semantic", frozen=True):
 
 
 class Somatic(Struct, tag_field="type", tag="somatic", frozen=True):
+    """A somatic item as the language model answers it."""
+
     text: Line
     valence: Annotated[float, Meta(ge=-1, le=1)]
     arousal: Annotated[float, Meta(ge=0, le=1)]
@@ -55,53 +55,68 @@ class Somatic(Struct, tag_field="type", tag="somatic", frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    items: Annotated[list[Semantic | Somatic], Meta(max_length=MOST)]
+    """The whole answer of the language model."""
+
+    items: Annotated[list[Semantic | Somatic], Meta(max_length=MAX_ITEMS)]
 
 
 class Extractor(Protocol):
-    async def draw(self, said: ExtractionInput, *, is_repeat: bool) -> Extraction: ...
+    """Makes memory items of one message."""
+
+    async def draw(self, message: ExtractionInput, *, is_repeat: bool) -> Extraction: ...
 
 
 class RuleExtractor:
-    async def draw(self, said: ExtractionInput, *, is_repeat: bool) -> Extraction:
-        return extract(said, already_said={fingerprint(said.content)} if is_repeat else ())
+    """Extracts by rules alone. A rule file that is wrong is refused when this is made."""
+
+    def __init__(self) -> None:
+        load_all_languages()
+
+    async def draw(self, message: ExtractionInput, *, is_repeat: bool) -> Extraction:
+        return extract(message, already_said={fingerprint(message.content)} if is_repeat else ())
 
 
 class LlmExtractor:
-    """What the gate lets through is read by a language model; what was said stays as it was said.
+    """Asks a language model about what the gate lets through; the episode stays as it was said.
 
-    A model that is away, slow or talks nonsense costs nothing but its items: the rules' stand in.
+    When the model is unavailable, slow or answers nonsense, the items of the rules are returned.
     """
 
     def __init__(self, llm: Llm) -> None:
         self._llm = llm
         self._rules = RuleExtractor()
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_PARALLEL_CALLS)
 
-    async def draw(self, said: ExtractionInput, *, is_repeat: bool) -> Extraction:
-        by_rules = await self._rules.draw(said, is_repeat=is_repeat)
+    async def draw(self, message: ExtractionInput, *, is_repeat: bool) -> Extraction:
+        by_rules = await self._rules.draw(message, is_repeat=is_repeat)
         if not by_rules.items:
             return by_rules
         try:
-            async with self._turn:
+            async with self._slots:
                 answer = await self._llm.ask(
-                    INSTRUCTION, f"{said.said_at.isoformat()} {said.speaker}: {said.content}"
+                    INSTRUCTION,
+                    f"{message.said_at.isoformat()} {message.speaker}: {message.content}",
                 )
-            found = msgspec.convert(answer, Answer).items
+            by_model = msgspec.convert(answer, Answer).items
         except (LlmUnavailable, msgspec.ValidationError) as error:
             log.warning("llm_extraction_failed", why=type(error).__name__)
             return by_rules
         episodes = [item for item in by_rules.items if item.memory_type is MemoryType.EPISODIC]
         return Extraction(
-            (*episodes, *(as_extracted(item, said) for item in found)), by_rules.left_out
+            (*episodes, *(as_extracted(item, message) for item in by_model)), by_rules.left_out
         )
 
 
-def as_extracted(item: Semantic | Somatic, said: ExtractionInput) -> Extracted:
-    content = {k: v for k, v in msgspec.to_builtins(item).items() if k not in ("type", "text")}
+def as_extracted(item: Semantic | Somatic, message: ExtractionInput) -> Extracted:
+    """A memory item as the rules would give it."""
+    content = {
+        field: value
+        for field, value in msgspec.to_builtins(item).items()
+        if field not in ("type", "text")
+    }
     if isinstance(item, Semantic):
         return Extracted(MemoryType.SEMANTIC, item.text, content)
-    return Extracted(MemoryType.SOMATIC, item.text, {"who": said.speaker, **content})
+    return Extracted(MemoryType.SOMATIC, item.text, {"who": message.speaker, **content})
 
 
 def open_extractor(settings: Settings) -> Extractor:

@@ -1,8 +1,8 @@
 """From a message to memory candidates, without a language model.
 
 Pure functions over values: the gate keeps junk out, then one episodic item keeps what was said, the
-statements in it become semantic items, and a marked feeling a somatic one. The rules know English;
-any other language is remembered as it was said.
+statements in it become semantic items, and a marked feeling a somatic one. A message in a language
+that has no rules is remembered as it was said.
 """
 
 import re
@@ -13,24 +13,12 @@ from typing import Any
 
 from engine.extraction.feelings import Feeling, Lexicon, feeling
 from engine.extraction.gate import Gated, gate
-from engine.extraction.statements import OPPOSITES, SINGLE_VALUED, is_single_valued, statements
+from engine.extraction.rules import load_language
+from engine.extraction.statements import statements
 from engine.models import MemoryType
 from engine.text import fingerprint, is_english
 
-__all__ = [
-    "OPPOSITES",
-    "SINGLE_VALUED",
-    "Extracted",
-    "Extraction",
-    "ExtractionInput",
-    "MemoryType",
-    "extract",
-    "fingerprint",
-    "is_single_valued",
-]
-
-
-OWN = re.compile(r"^(?:my|our)\b")
+MY_AT_START = re.compile(r"^(?:my|our)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +56,7 @@ class Extraction:
 
 
 def extract(
-    said: ExtractionInput,
+    message: ExtractionInput,
     *,
     already_said: Container[str] = frozenset(),
     lexicon: Lexicon | None = None,
@@ -77,45 +65,53 @@ def extract(
 
     `already_said` holds the fingerprints of what this speaker said before in the conversation.
     """
-    gated = gate(said.content)
+    gated = gate(message.content)
     if not gated.content:
         return Extraction((), gated.left_out)
-    if fingerprint(said.content) in already_said:
+    if fingerprint(message.content) in already_said:
         return Extraction((), ("repeat",))
-    return Extraction(tuple(items(said, gated, lexicon)), gated.left_out)
+    return Extraction(tuple(items(message, gated, lexicon)), gated.left_out)
 
 
-def items(said: ExtractionInput, gated: Gated, lexicon: Lexicon | None) -> Iterator[Extracted]:
-    yield episode(said, gated.content)
-    if not is_english(gated.content):
-        return
-    for statement in statements(gated.kept, said.speaker):
-        yield Extracted(MemoryType.SEMANTIC, statement.text, statement.as_content())
-    if felt := feeling(gated.kept, lexicon=lexicon):
-        yield somatic(said, felt)
+def items(message: ExtractionInput, gated: Gated, lexicon: Lexicon | None) -> Iterator[Extracted]:
+    """The items of what the gate lets through: the episode, the statements, a feeling."""
+    yield episode(message, gated.content)
+    language_name = language_of(gated.content)
+    if language := load_language(language_name):
+        for statement in statements(gated.kept, message.speaker, language):
+            yield Extracted(MemoryType.SEMANTIC, statement.text, statement.as_content())
+    if language_name == "english" and (felt := feeling(gated.kept, lexicon=lexicon)):
+        yield somatic(message, felt)
 
 
-def episode(said: ExtractionInput, content: str) -> Extracted:
+def language_of(text: str) -> str:
+    """The name of the text's language, as the rule files declare it; empty when it is not known."""
+    return "english" if is_english(text) else ""
+
+
+def episode(message: ExtractionInput, content: str) -> Extracted:
     """The event of saying it, in the message's own words."""
     return Extracted(
         MemoryType.EPISODIC,
-        f"{said.speaker}: {content}",
+        f"{message.speaker}: {content}",
         {
-            "who": said.speaker,
+            "who": message.speaker,
             "said": content,
-            "when": said.said_at.isoformat(),
-            "where": said.conversation,
+            "when": message.said_at.isoformat(),
+            "where": message.conversation,
         },
     )
 
 
-def somatic(said: ExtractionInput, felt: Feeling) -> Extracted:
-    about = OWN.sub("their", felt.about)
+def somatic(message: ExtractionInput, felt: Feeling) -> Extracted:
+    """The feeling of a message as an item: how the speaker sounded, and about what."""
+    about = MY_AT_START.sub("their", felt.about)
     return Extracted(
         MemoryType.SOMATIC,
-        f"{said.speaker} sounded {felt.tone}" + (f" when talking about {about}." if about else "."),
+        f"{message.speaker} sounded {felt.tone}"
+        + (f" when talking about {about}." if about else "."),
         {
-            "who": said.speaker,
+            "who": message.speaker,
             "valence": felt.valence,
             "arousal": felt.arousal,
             "tone": str(felt.tone),

@@ -1,1005 +1,300 @@
-"""The ways to state things: one rule, one way, matched where the verb of a clause begins."""
+"""Rules by which statements are recognised: read from `languages/*.toml`, checked and compiled.
+
+`languages/english.toml` says what the fields of a rule mean. A rule that cannot work (an unknown
+function, list or attribute, a broken pattern, no example) is refused here, with its file and name.
+"""
 
 import re
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
-from engine.extraction.values import (
-    FUTURE,
-    POINTS_OUTSIDE,
-    doing,
-    feat,
-    going,
-    group,
-    known_occupation,
-    liked,
-    number,
-    occupation,
-    organisation,
-    owned,
-    pastime,
-    place,
-    some_place,
-    studies,
-    thing,
-    wanted,
-    whole,
-)
+import msgspec
+from msgspec import Meta, Struct
+
+from engine.errors import Misconfigured
+from engine.extraction.attributes import is_known
+from engine.extraction.values import LOWER_CASE_FUNCTIONS, SPLIT_FUNCTIONS, VALUE_FUNCTIONS
 from engine.extraction.vocabulary import (
-    AILMENTS,
-    CAPITAL,
-    CHILDREN,
-    DIETS,
-    FAITHS,
-    INSTRUMENTS_AND_GAMES,
-    JOBS,
     LANGUAGES,
-    MONTHS,
-    OWNED,
-    PEOPLES,
-    PETS,
-    SIBLINGS,
-    TRAITS,
+    FirstPersonEntry,
+    Grammar,
+    SubjectEntry,
+    Vocabulary,
+    language_files,
+    vocabulary,
 )
 
-ADVERBS = (
-    r"(?:(?:really|just|also|still|actually|absolutely|totally|recently|already|always|usually|"
-    r"truly|honestly|currently|now|definitely|both|both of us|finally|genuinely|simply|especially|"
-    r"mostly|particularly|often|officially|proudly|completely|personally|only|so|quite) )*"
-)
-NAME = rf"{CAPITAL}[\w'-]{{1,20}}(?: {CAPITAL}[\w-]{{1,20}})?"
+SENTENCE_FIELDS = frozenset({"who", "value", "a_value", "food"})
+
+
+class Example(Struct, frozen=True, forbid_unknown_fields=True):
+    """A message of a speaker called Sam, and one statement that the rule makes of it."""
+
+    message: str
+    value: str
+    sentence: str
+    negated: bool = False
+
+
+class RuleEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule as the data file has it."""
+
+    name: Annotated[str, Meta(min_length=1)]
+    kind: Literal["fact", "preference", "plan", "relation"]
+    attribute: str
+    pattern: str
+    sentence: str
+    examples: Annotated[list[Example], Meta(min_length=1)]
+    negated: str = ""
+    match: Literal["predicate", "clause", "sentence"] = "predicate"
+    subject: Literal["anyone", "speaker"] = "anyone"
+    value: str = ""
+    split: str = ""
+    fixed_value: str = ""
+    tables: dict[str, str] = {}
+    negates: bool = False
+    counter_examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way to state one thing.
+    """One way to state one thing, ready to be tried."""
 
-    The groups of `pattern`: `value`, and perhaps `no`, which turns the statement round.
-    """
-
-    kind: str
-    attribute: str
+    entry: RuleEntry
     pattern: re.Pattern[str]
-    says: str
-    denies: str
-    shape: Callable[[str], str]
-    fixed: str
-    of_others: bool
-    lists: bool
-    holds: bool
+    value_function: Callable[[str], str] | None
+    lower_case_function: Callable[[str], str] | None  # tried where a message has no capitals
+    split_function: Callable[[str], list[str]] | None
+    tables: Mapping[str, Mapping[str, str]]  # by group
+
+    def groups(self, match: re.Match[str]) -> dict[str, str]:
+        """What the groups with a table matched, in the words that are kept."""
+        return kept_words_of(match, self.tables)
 
 
-def rule(
-    kind: str,
-    attribute: str,
-    pattern: str,
-    says: str,
-    denies: str = "",
-    *,
-    shape: Callable[[str], str] = thing,
-    fixed: str = "",  # the value, where the pattern itself means one
-    of_others: bool = False,  # whether it may be said of "my sister" too
-    lists: bool = False,  # whether "a, b and c" are three values
-    holds: bool = True,  # False where the wording itself denies: "quit smoking"
-) -> Rule:
-    return Rule(
-        kind, attribute, re.compile(pattern), says, denies, shape, fixed, of_others, lists, holds
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Words at the start of a clause that say who it is about."""
+
+    pattern: re.Pattern[str]
+    who: str
+    tables: Mapping[str, Mapping[str, str]]
+
+    @property
+    def is_speaker(self) -> bool:
+        return self.who == "{speaker}"
+
+    def name(self, match: re.Match[str], speaker: str) -> str:
+        """Who the clause is about, by name: "Sam's sister Ana"."""
+        groups = match.groupdict(default="") | kept_words_of(match, self.tables)
+        return self.who.format(speaker=speaker, **groups)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPerson:
+    """A word of the speaker for themself: what stands for it in a value, and in a sentence."""
+
+    pattern: re.Pattern[str]
+    in_value: str
+    in_sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Everything needed to read the sentences of one language."""
+
+    name: str
+    not_stated: tuple[re.Pattern[str], ...]
+    quotation: re.Pattern[str]
+    expansions: tuple[tuple[re.Pattern[str], str], ...]
+    clause_break: re.Pattern[str]
+    lead_in: re.Pattern[str]
+    verb_forms: tuple[tuple[re.Pattern[str], str], ...]
+    first_person: tuple[FirstPerson, ...]
+    subjects: tuple[Subject, ...]
+    relation_rules: tuple[Rule, ...]
+    speaker_rules: tuple[Rule, ...]  # tried on what follows "I"
+    other_rules: tuple[Rule, ...]  # tried on what follows "my sister"
+    clause_rules: tuple[Rule, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return (*self.speaker_rules, *self.clause_rules, *self.relation_rules)
+
+
+def kept_words_of(match: re.Match[str], tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """For each group with a table, the word kept for what it matched."""
+    return {group: kept_word(match[group] or "", table) for group, table in tables.items()}
+
+
+def kept_word(said: str, table: Mapping[str, str]) -> str:
+    """The word kept for what was said: of the whole, or else of each of its words."""
+    said = said.strip().lower()
+    return table.get(said) or " ".join(table.get(word, word) for word in said.split())
+
+
+def load_all_languages(folder: Path = LANGUAGES) -> dict[str, Language]:
+    """Every language that a file of the folder declares, by name, in the order of the files."""
+    names = dict.fromkeys(file.language for file in language_files(folder).values())
+    return {name: language for name in names if (language := load_language(name, folder))}
+
+
+@cache
+def load_language(name: str, folder: Path = LANGUAGES) -> Language | None:
+    """The language of that name; None when no file declares it.
+
+    Read and compiled once in a process. A file that is wrong raises Misconfigured.
+    """
+    files = {
+        file_name: file
+        for file_name, file in language_files(folder).items()
+        if file.language == name
+    }
+    if not files:
+        return None
+    words = vocabulary(name, folder)
+    grammars = {file_name: file.grammar for file_name, file in files.items() if file.grammar}
+    if len(grammars) != 1:
+        raise Misconfigured(f"{', '.join(files)}: {name} has {len(grammars)} grammars, not one.")
+    rules = tuple(
+        load_rule(file_name, raw_rule, words)
+        for file_name, file in files.items()
+        for raw_rule in file.rules
+    )
+    names = [rule.entry.name for rule in rules]
+    if twice := {rule_name for rule_name in names if names.count(rule_name) > 1}:
+        raise Misconfigured(f"{', '.join(files)}: two rules are called {min(twice)!r}.")
+    ((file_name, grammar),) = grammars.items()
+    try:
+        return compile_language(name, grammar, rules, words)
+    except (ValueError, RecursionError, re.error) as error:
+        raise Misconfigured(f"{file_name}, grammar: {error}.") from error
+
+
+def compile_language(
+    name: str, grammar: Grammar, rules: tuple[Rule, ...], words: Vocabulary
+) -> Language:
+    """The language with its patterns compiled and its rules sorted by where they are tried."""
+    stated = [rule for rule in rules if rule.entry.kind != "relation"]
+    predicate_rules = [rule for rule in stated if rule.entry.match == "predicate"]
+    return Language(
+        name=name,
+        not_stated=tuple(map(words.compile, grammar.not_stated)),
+        quotation=words.compile(grammar.quotation),
+        expansions=tuple(compile_replacement(*pair, words) for pair in grammar.expansions),
+        clause_break=words.compile(grammar.clause_break),
+        lead_in=words.compile(grammar.lead_in),
+        verb_forms=tuple(compile_replacement(*pair, words) for pair in grammar.verb_forms),
+        first_person=tuple(compile_first_person(entry, words) for entry in grammar.first_person),
+        subjects=tuple(compile_subject(entry, words) for entry in grammar.subjects),
+        relation_rules=tuple(rule for rule in rules if rule.entry.kind == "relation"),
+        speaker_rules=tuple(predicate_rules),
+        other_rules=tuple(rule for rule in predicate_rules if rule.entry.subject == "anyone"),
+        clause_rules=tuple(rule for rule in stated if rule.entry.match == "clause"),
     )
 
 
-END = (
-    r"(?=\s*(?:$|[,.;:!?)]| (?:and|but|so|now|too|already|today|last|this|any|anymore|again|"
-    r"yesterday|years?|since|with|because|at|for|in|who|by)\b))"
-)
-REST = r"(?P<value>.+)"
-NO_DO = r"(?P<no>do not |no longer |never )?"
-NO_AM = r"am (?P<no>not |no longer )?"
-VERY = ADVERBS
-COUNT = r"(?P<count>an?|one|two|three|four|five|six|seven|eight|\d{1,2}|twin|several|many)"
-NUMBER_WORD = (
-    r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|"
-    r"seven|eight|nine))?"
-)
-DATE = (
-    rf"(?:the )?(?:(?:{MONTHS})\.? \d{{1,2}}(?:st|nd|rd|th)?|\d{{1,2}}(?:st|nd|rd|"
-    rf"th)?(?: of)? (?:{MONTHS}))(?:,? \d{{4}})?"
-)
-
-RULES: tuple[Rule, ...] = (
-    # Who they are
-    rule(
-        "fact",
-        "name",
-        rf"am (?:called|named) (?P<value>{NAME}){END}",
-        "{who}'s name is {value}.",
-        shape=place,
-    ),
-    rule(
-        "fact",
-        "age",
-        rf"(?:am|turned|have turned) (?P<value>\d{{1,3}}|{NUMBER_WORD})(?: years?(?: "
-        r"|-)old)?(?=\s*(?:$|[,.;!?)]|"
-        rf" (?:and|but|so|now|today|last|this|yesterday|on|already|in (?:{MONTHS}|\d{{4}}))\b))",
-        "{who} is {value} years old.",
-        shape=number,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "birthday",
-        rf"was born on (?P<value>{DATE})",
-        "{who}'s birthday is {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "birth_year",
-        rf"was born (?:in|on {DATE},?) (?:(?:{MONTHS}),? )?(?P<value>(?:19|20)\d\d)\b",
-        "{who} was born in {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "birthplace",
-        rf"was born (?:and (?:raised|bred) )?(?:and grew up )?in {REST}",
-        "{who} was born in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "hometown",
-        rf"(?:grew up|was raised|was born and raised|was brought up) in {REST}",
-        "{who} grew up in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "hometown",
-        rf"(?:am|come)(?: originally| actually)? from {REST}",
-        "{who} is from {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "nationality",
-        rf"{NO_AM}{VERY}(?:half |part )?(?P<value>{PEOPLES}){END}",
-        "{who} is {value}.",
-        "{who} is not {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "language",
-        rf"{NO_DO}(?:am fluent in|speak)(?: fluent| some| a little|"
-        rf" good)? (?P<value>{LANGUAGES})\b",
-        "{who} speaks {value}.",
-        "{who} does not speak {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "learning",
-        r"(?:am|have (?:just )?started|started|have been) (?:currently |"
-        r"just )?learning(?: how)?(?: about)?(?: to (?:speak|play))? (?P<value>.+)",
-        "{who} is learning {value}.",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "learning",
-        r"am (?:currently |now )?(?:taking|having) (?P<value>(?:[\w-]+ ){1,3})(?:lessons|"
-        r"classes)\b",
-        "{who} is taking {value} lessons.",
-        shape=thing,
-    ),
-    rule(
-        "fact",
-        "religion",
-        rf"{NO_AM}{VERY}(?P<value>{FAITHS}){END}",
-        "{who} is {value}.",
-        "{who} is not {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "trait",
-        rf"{NO_AM}{VERY}(?P<value>{TRAITS}){END}",
-        "{who} is {value}.",
-        "{who} is not {value}.",
-        shape=whole,
-    ),
-    # Where they live
-    rule(
-        "fact",
-        "home",
-        rf"{NO_DO}(?:live|am living|reside|am based|have been living)(?: here| alone|"
-        rf" together)? in {REST}",
-        "{who} lives in {value}.",
-        "{who} does not live in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "home",
-        rf"am (?P<no>not |no longer )(?:living|based) in {REST}",
-        "{who} lives in {value}.",
-        "{who} does not live in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "home",
-        r"have (?:always )?lived in (?P<value>.+?)(?= (?:for|since|all my|my whole)\b)",
-        "{who} lives in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "home",
-        r"(?:have |had )?(?:just |recently |finally )?(?:(?:moved|relocated)(?: back| out| over|"
-        r" again)?(?: here)?(?: from [A-Z][\w'-]+)? to|settled(?: down)? in) (?P<value>.+)",
-        "{who} lives in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "past_home",
-        rf"(?:used to live|lived|was living) in {REST}",
-        "{who} used to live in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "past_home",
-        r"(?:have |had )?(?:just |recently )?moved(?: here| away)? from (?P<value>.+)",
-        "{who} used to live in {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "plan",
-        "move",
-        r"(?:am|will be) (?:moving|relocating)(?: back| out)? to (?P<value>.+)",
-        "{who} is moving to {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    # What they do
-    rule(
-        "fact",
-        "job",
-        rf"(?:work|am working|have been working)(?: (?:full|part)[- ]time)? as {REST}",
-        "{who} works as {a_value}.",
-        shape=occupation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "job",
-        rf"{NO_AM}(?:now )?(?:an?|the) (?P<value>(?:(?:[a-z-]+|"
-        rf"[A-Z]{{2,4}}) ){{0,2}}(?:{JOBS})){END}",
-        "{who} is {a_value}.",
-        "{who} is not {a_value}.",
-        shape=known_occupation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "job",
-        r"(?:have )?(?:just |recently |finally )?(?:got|landed|found|started|took|accepted|"
-        r"have started) (?:an? )?(?:new )?(?:job|position|role) as (?P<value>.+)",
-        "{who} works as {a_value}.",
-        shape=occupation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "job",
-        rf"(?:have )?(?:became|become) an? (?P<value>(?:[a-z-]+ ){{0,2}}(?:{JOBS})){END}",
-        "{who} is {a_value}.",
-        shape=occupation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "job",
-        r"(?:have )?(?:just |recently )?(?:got|been|was|have been|"
-        r"have just been) promoted to (?:the (?:position|role|post) of )?(?P<value>.+)",
-        "{who} is {a_value}.",
-        shape=occupation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "past_job",
-        r"(?:used to (?:work as|be)|worked as) (?P<value>an? .+)",
-        "{who} used to be {a_value}.",
-        shape=known_occupation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employer",
-        rf"{NO_DO}(?:work|am working|have been working)(?: (?:full|"
-        rf"part)[- ]time)?(?: as (?:an? )?[\w -]{{2,40}}?)? (?:at|for) {REST}",
-        "{who} works at {value}.",
-        "{who} does not work at {value}.",
-        shape=organisation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employer",
-        r"(?:have )?(?:just |recently |finally )?(?:got|landed|found|started|start|took|"
-        r"accepted) (?:an? |the |my )?(?:new )?(?:job|position|role|"
-        r"internship)(?: as (?:an? )?[\w -]{2,40}?)? (?:at|with) (?P<value>.+)",
-        "{who} works at {value}.",
-        shape=organisation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employer",
-        r"(?:have )?(?:just |recently )?started (?:at|with) (?P<value>[A-Z].+)",
-        "{who} works at {value}.",
-        shape=organisation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "past_employer",
-        r"(?:used to work|worked) (?:at|for) (?P<value>.+)",
-        "{who} used to work at {value}.",
-        shape=organisation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "past_employer",
-        r"(?:have )?(?:just |recently )?(?:(?:quit|left|lost) my (?:job|position|role) (?:at|"
-        r"with)|resigned from|(?:got|was) (?:fired|laid off) (?:from|by)) (?P<value>[A-Z].+)",
-        "{who} used to work at {value}.",
-        shape=organisation,
-    ),
-    rule(
-        "fact",
-        "employment",
-        r"(?:have )?(?:just |recently |finally )?(?:quit|left|resigned from) my (?:\w+ )?(?:job|"
-        r"position|role)\b",
-        "{who} quit their job.",
-        fixed="quit their job",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employment",
-        r"(?:have )?(?:just |recently )?(?:lost my (?:\w+ )?job|(?:got|was|been) (?:fired|"
-        r"laid off|made redundant|let go))\b",
-        "{who} lost their job.",
-        fixed="lost their job",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employment",
-        r"(?:have )?(?:just |recently |finally )?(?:got|landed|found|started) a new (?:job|"
-        r"position|role)\b",
-        "{who} got a new job.",
-        fixed="new job",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employment",
-        rf"(?:am|have)(?: \w+ly)? retired{END}|retired (?:last|this|in|from|two|"
-        r"a few|early|\w+ years ago)\b",
-        "{who} is retired.",
-        fixed="retired",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employment",
-        rf"am (?:(?P<value>unemployed|self-employed|freelancing){END})",
-        "{who} is {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employment",
-        r"am (?:between jobs|out of work|looking for (?:a|another|a new) job|job[- ]hunting)\b",
-        "{who} is looking for a job.",
-        fixed="looking for a job",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "studies",
-        r"(?:study|am studying|am majoring in|major in|am doing (?:an? )?(?:PhD|"
-        rf"master's|masters|degree|bachelor's) in) {REST}",
-        "{who} studies {value}.",
-        shape=studies,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "school",
-        r"(?:study|am studying|go|am a student|am studying [\w ]{2,30}|study [\w ]{2,30}) (?:at|"
-        r"to) (?P<value>(?:the )?(?:[A-Z][\w'-]+ (?:of )?){0,4}(?:University|College|Institute|"
-        r"School|Academy|MIT|UCLA|Stanford|Harvard|Oxford|Cambridge|Yale)(?: of [A-Z][\w'-]+)?)",
-        "{who} studies at {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "degree",
-        r"(?:have|hold|did|got|have got|earned|finished|completed) (?:an?|my) (?:PhD|doctorate|"
-        r"master's|masters|degree|bachelor's|bachelors|diploma|"
-        rf"MBA)(?: degree)? in {REST}",
-        "{who} has a degree in {value}.",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "degree",
-        rf"(?:have )?(?:just |recently )?graduated (?:in|with (?:a|my) (?:\w+ )?degree in) {REST}",
-        "{who} has a degree in {value}.",
-        of_others=True,
-    ),
-    # Body and table
-    rule(
-        "fact",
-        "allergy",
-        rf"{NO_AM}(?:\w+ )?allergic to {REST}",
-        "{who} is allergic to {value}.",
-        "{who} is not allergic to {value}.",
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "fact",
-        "allergy",
-        r"have (?:an? )?(?:severe |bad |mild |serious )?(?P<value>(?!an?\b|the\b|my\b|severe|bad|"
-        r"mild|some)[a-z]{3,15}) allerg(?:y|ies)\b",
-        "{who} is allergic to {value}.",
-        shape=whole,
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "fact",
-        "allergy",
-        rf"have (?:an? )(?:\w+ )?allergy to {REST}",
-        "{who} is allergic to {value}.",
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "fact",
-        "allergy",
-        r"am (?P<value>lactose|gluten|histamine|fructose)[- ]intolerant\b",
-        "{who} is {value} intolerant.",
-        shape=whole,
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "fact",
-        "diet",
-        rf"{NO_AM}{VERY}(?:an? )?(?:strict )?(?P<value>{DIETS}){END}",
-        "{who} is {value}.",
-        "{who} is not {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "diet",
-        r"(?:have )?(?:just |recently )?(?:went|gone|became|become|turned) (?:an? "
-        rf")?(?P<value>{DIETS}){END}",
-        "{who} is {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "diet",
-        rf"am on (?:an? |the )?(?P<value>{DIETS}|low-carb|mediterranean|vegan) diet\b",
-        "{who} is on a {value} diet.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "diet",
-        r"(?:do not|no longer|never|have stopped|stopped|cannot) eat(?:ing)? (?P<value>(?:red "
-        r"|any )?(?:meat|pork|beef|gluten|dairy|fish|seafood|sugar|eggs|bread|shellfish))\b",
-        "{who} does not eat {food}.",
-        shape=lambda rest: "no " + rest.removeprefix("any "),
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "habit",
-        r"(?:have )?(?:just |recently |finally )?(?:quit|gave up|given up|"
-        r"stopped) (?P<value>(?:smoking|drinking|vaping|gambling|coffee|alcohol|caffeine|sugar|"
-        r"cigarettes|smoking weed|biting my nails|drinking (?:coffee|alcohol)))\b",
-        "{who} does {value}.",
-        "{who} has given up {value}.",
-        shape=whole,
-        of_others=True,
-        holds=False,
-    ),
-    rule(
-        "fact",
-        "habit",
-        r"(?P<no>do not |no longer |never )(?P<value>smoke|drink|drink (?:alcohol|"
-        rf"coffee)|vape|gamble|drive|cook|dance){END}",
-        "{who} does {value}.",
-        "{who} does not {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "habit",
-        r"(?:go|have started going|started going) (?P<value>running|swimming|hiking|climbing|"
-        r"jogging|cycling|surfing|fishing|camping|dancing|bouldering)\b(?= (?:every|each|"
-        r"on \w+days|once|twice|\w+ times|daily|regularly|most))",
-        "{who} regularly goes {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "health",
-        r"(?:have|suffer from|have been diagnosed with|was diagnosed with|got diagnosed with|"
-        r"struggle with|live with) (?:bad |severe |mild |chronic "
-        rf")?(?P<value>{AILMENTS})\b(?! (?:about|over|for|at|when|attack))",
-        "{who} has {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "health",
-        r"(?:have )?(?:just |recently )?(?:broke|broken|sprained|fractured|"
-        r"tore) my (?P<value>(?:left |right )?(?:leg|arm|wrist|ankle|foot|toe|finger|hand|"
-        r"collarbone|nose|hip|rib|acl|knee))\b",
-        "{who} has an {value}.",
-        shape=lambda rest: "injured " + rest,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "expecting",
-        r"am (?:\w+ (?:weeks|months) )?(?P<value>pregnant|expecting a (?:baby|"
-        rf"child|boy|girl)|expecting twins){END}",
-        "{who} is {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    # Who and what is theirs
-    rule(
-        "fact",
-        "relationship",
-        rf"{NO_AM}(?:happily |recently |newly |already |still )?(?P<value>married|single|divorced|"
-        rf"engaged|widowed|separated){END}",
-        "{who} is {value}.",
-        "{who} is not {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "relationship",
-        rf"am {ADVERBS}(?P<value>dating {NAME}|in a relationship){END}",
-        "{who} is {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "relationship",
-        r"am (?:happily )?(?P<value>married|engaged) to [A-Z]",
-        "{who} is {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "relationship",
-        r"(?:have )?(?:just |recently |finally )?(?:got|gotten|have been) (?P<value>married|"
-        r"divorced|engaged)\b",
-        "{who} is {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "children",
-        r"have (?:got )?(?P<value>(?:no|an?|one|two|three|four|five|six|seven|\d|"
-        r"twin) (?:(?:little|young|grown|small|beautiful|wonderful|lovely|teenage|"
-        rf"adult|grown-up) )?(?:{CHILDREN}))\b(?! in )",
-        "{who} has {value}.",
-        shape=number,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "children",
-        r"(?P<no>do not )have (?P<value>(?:any )?(?:kids|children))\b",
-        "{who} has {value}.",
-        "{who} has no children.",
-        shape=lambda rest: "children",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "siblings",
-        rf"have (?:got )?(?P<value>{COUNT} (?:(?:older|younger|little|big|half|step|"
-        rf"twin) ){{0,2}}(?:{SIBLINGS}))\b(?! (?:named|called))",
-        "{who} has {value}.",
-        shape=number,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "siblings",
-        r"am an only child\b",
-        "{who} is an only child.",
-        fixed="only child",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "pet",
-        r"(?P<no>do not |no longer )?(?:have|have got|own|have adopted|adopted|got|have rescued|"
-        r"rescued|just got|just adopted|have just adopted) (?:myself "
-        rf")?(?P<value>{COUNT} (?:(?!and |or |of |at |for |in |to |with |named "
-        rf"|called |family )[a-z-]+ ){{0,3}}(?:{PETS}))\b(?! (?:person|lover|shelter|"
-        r"toy|show|food|park|sitter|shop|store|cafe|pic|photo|picture|video|tattoo|costume|treat))",
-        "{who} has {value}.",
-        "{who} does not have {value}.",
-        shape=lambda rest: number(rest) if not POINTS_OUTSIDE.search(rest) else "",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "possession",
-        r"(?P<no>do not |no longer )?(?:have|have got|own|bought|have bought|just bought|"
-        r"have just bought|opened|have opened|started|run|own and run) (?:myself )?(?P<value>an? "
-        r"(?:(?!and |or |of |at |for |in |to |with |who |"
-        rf"that |lot )[\w-]+ ){{0,3}}(?:{OWNED}))(?=\s*(?:$|[,.;!?)]| (?:and|but|so|now|"
-        r"in|on|at|with|by|near|last|this|where|called|named)\b))",
-        "{who} has {value}.",
-        "{who} does not have {value}.",
-        shape=lambda rest: rest if not POINTS_OUTSIDE.search(rest) else "",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "possession",
-        r"(?:have |have just |just )?(?:bought|own|got myself|have got|have|got) (?P<value>(?:an?|"
-        r"my) (?:brand[- ])?new [\w' -]+)",
-        "{who} has {value}.",
-        shape=owned,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "possession",
-        r"(?:have |have just |just )?(?:bought|own|got myself) (?P<value>an? [\w' -]+)",
-        "{who} has {value}.",
-        shape=owned,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "life",
-        r"(?:have )?(?:passed away|died)\b",
-        "{who} has died.",
-        fixed="died",
-        of_others=True,
-    ),
-    # What they have done
-    rule(
-        "fact",
-        "visited",
-        r"(?:have )?(?:just |recently )?(?:visited|went to|been to|travelled to|traveled to|"
-        r"took a trip to|flew to|came back from|got back from|returned "
-        rf"from) {REST}",
-        "{who} visited {value}.",
-        shape=place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "member_of",
-        r"(?:have )?(?:just |recently )?(?:joined|am a member of|am part of|"
-        r"belong to) (?P<value>(?:an?|the) .+)",
-        "{who} is a member of {value}.",
-        shape=group,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "volunteers",
-        r"(?:volunteer|am volunteering|have been volunteering|have started volunteering|"
-        rf"started volunteering) (?:at|with|for) {REST}",
-        "{who} volunteers at {value}.",
-        shape=some_place,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "activity",
-        r"(?:have )?(?:just |recently )?(?:took up|taken up|picked up|gotten into|"
-        rf"got into) {REST}",
-        "{who} has taken up {value}.",
-        shape=pastime,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "activity",
-        r"(?:have )?(?:just |recently )?started (?:playing|practi[cs]ing|doing|"
-        rf"training in) {REST}",
-        "{who} has taken up {value}.",
-        shape=pastime,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "past_activity",
-        r"used to (?P<value>(?:play|practi[cs]e|do) .+)",
-        "{who} used to {value}.",
-        shape=pastime,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "employer",
-        rf"am (?:currently )?(?:interning|doing an internship) (?:at|with|for) {REST}",
-        "{who} is an intern at {value}.",
-        shape=organisation,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "activity",
-        r"(?:have )?(?:just |recently )?signed up for (?P<value>.+)",
-        "{who} signed up for {value}.",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "activity",
-        r"have been (?P<value>[a-z]+ing [\w' -]+?)(?= (?:for (?:about |over |almost "
-        r"|more than |around )?(?:\w+|\d+) (?:years|months|weeks)|since (?:\w+|\d{4}))\b)",
-        "{who} has been {value}.",
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "teaches",
-        r"(?:teach|am teaching) (?P<value>.+)",
-        "{who} teaches {value}.",
-        shape=studies,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "achievement",
-        r"(?:have )?(?:just |recently |finally )?(?P<value>(?:won|published|passed|graduated from|"
-        r"got accepted (?:to|into)|got into|ran) (?:an?|the|my|first|second|third|[A-Z]) ?.+)",
-        "{who} {value}.",
-        shape=feat,
-        of_others=True,
-    ),
-    rule(
-        "fact",
-        "achievement",
-        rf"(?:have )?(?:just |recently |finally )?(?P<value>graduated){END}",
-        "{who} graduated.",
-        shape=whole,
-        of_others=True,
-    ),
-    # What they like
-    rule(
-        "preference",
-        "likes",
-        rf"am an? (?:{VERY}(?:big|huge|massive|avid|lifelong|great|"
-        rf"die-hard) )+(?P<value>[\w' -]{{3,40}}?) (?:fan|lover|enthusiast|buff|nerd)\b(?! of)",
-        "{who} is {a_value} fan.",
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "preference",
-        "likes",
-        rf"{NO_DO}{VERY}(?:love|like|enjoy|adore) {REST}",
-        "{who} likes {value}.",
-        "{who} does not like {value}.",
-        shape=liked,
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "preference",
-        "likes",
-        rf"{NO_AM}{VERY}(?:an? )?(?:{VERY}(?:big |huge |massive |avid |lifelong "
-        r"|great |die-hard ))*(?:fan of|into|keen on|fond of|obsessed with|passionate "
-        rf"about|crazy about|mad about|interested in) {REST}",
-        "{who} likes {value}.",
-        "{who} does not like {value}.",
-        shape=liked,
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "preference",
-        "dislikes",
-        rf"{VERY}(?:hate|dislike|cannot stand|detest|despise|loathe|cannot bear|"
-        rf"cannot tolerate) {REST}",
-        "{who} dislikes {value}.",
-        shape=liked,
-        of_others=True,
-        lists=True,
-    ),
-    rule(
-        "preference",
-        "prefers",
-        r"prefer (?P<value>.+)",
-        "{who} prefers {value}.",
-        shape=liked,
-        of_others=True,
-    ),
-    rule(
-        "preference",
-        "plays",
-        rf"{NO_DO}play (?:the )?(?P<value>{INSTRUMENTS_AND_GAMES})\b",
-        "{who} plays {value}.",
-        "{who} does not play {value}.",
-        shape=whole,
-        of_others=True,
-    ),
-    rule(
-        "preference",
-        "collects",
-        r"collect (?P<value>.+)",
-        "{who} collects {value}.",
-        of_others=True,
-    ),
-    # What they are about to do
-    rule(
-        "plan",
-        "plan",
-        rf"am {ADVERBS}going to (?!the\b|a\b|an\b|my\b|our\b|bed\b|some\b|work\b|"
-        r"school\b|[A-Z])(?P<value>.+)",
-        "{who} is going to {value}.",
-        shape=doing,
-        of_others=True,
-    ),
-    rule(
-        "plan",
-        "plan",
-        r"am (?:going|off|flying|travell?ing) to (?P<value>(?:the|a|an|my|our|[A-Z]).+)",
-        "{who} plans to {value}.",
-        shape=going,
-    ),
-    rule(
-        "plan",
-        "plan",
-        r"am (?:not|no longer) (?:going|flying|travell?ing) to (?P<value>[A-Z].+)",
-        "{who} plans to {value}.",
-        "{who} does not plan to {value}.",
-        shape=going,
-        holds=False,
-    ),
-    rule(
-        "plan",
-        "plan",
-        r"(?:plan|am planning|have decided|decided|intend) to (?P<value>.+)",
-        "{who} plans to {value}.",
-        shape=doing,
-        of_others=True,
-    ),
-    rule(
-        "plan",
-        "plan",
-        r"(?:am planning|plan) on (?P<value>\w+ing .+)",
-        "{who} plans on {value}.",
-        shape=doing,
-    ),
-    rule(
-        "plan",
-        "plan",
-        r"am planning (?P<value>an? .+)",
-        "{who} is planning {value}.",
-        shape=doing,
-    ),
-    rule(
-        "plan",
-        "plan",
-        rf"will (?P<value>(?:be )?[a-z]+ .*\b{FUTURE}.*)",
-        "{who} will {value}.",
-        shape=doing,
-    ),
-    rule(
-        "plan",
-        "plan",
-        r"am (?P<value>(?!going|moving|relocating|planning|looking|thinking|hoping|"
-        rf"feeling|getting|trying)[a-z]+ing .*\b{FUTURE}.*)",
-        "{who} is {value}.",
-        shape=doing,
-    ),
-    rule(
-        "plan",
-        "plan",
-        r"am (?:(?:applying|signing up|signed up|saving(?: up)?|training) (?P<value>for .+))",
-        "{who} is preparing {value}.",
-        shape=doing,
-    ),
-    rule(
-        "plan",
-        "wants",
-        r"(?:want|am hoping|hope|have always wanted) to (?P<value>.+)",
-        "{who} wants to {value}.",
-        shape=wanted,
-    ),
-)
+def compile_replacement(
+    pattern: str, replacement: str, words: Vocabulary
+) -> tuple[re.Pattern[str], str]:
+    compiled = words.compile(pattern)
+    compiled.sub(replacement, "")  # raises when the replacement names a group that is not there
+    return compiled, replacement
 
 
-OF_OTHERS = tuple(rule for rule in RULES if rule.of_others)
+def compile_first_person(entry: FirstPersonEntry, words: Vocabulary) -> FirstPerson:
+    check_fields(entry.in_value, {"speaker"})
+    return FirstPerson(words.compile(entry.pattern), entry.in_value, entry.in_sentence)
 
-# "My favourite colour is blue", "my birthday is on May 2"
-POSSESSED: tuple[tuple[str, re.Pattern[str], Callable[[str], str], str], ...] = (
-    (
-        "name",
-        re.compile(rf"[Mm]y (?:full |real |first )?name is (?P<value>{NAME})"),
-        place,
-        "{who}'s name is {value}.",
-    ),
-    (
-        "birthday",
-        re.compile(rf"[Mm]y birthday(?: is|'s)(?: on)? (?P<value>{DATE})"),
-        whole,
-        "{who}'s birthday is {value}.",
-    ),
-    (
-        "job",
-        re.compile(r"[Mm]y (?:job|profession|occupation) is (?P<value>.+)"),
-        known_occupation,
-        "{who} is {a_value}.",
-    ),
-    ("hometown", re.compile(r"[Mm]y home ?town is (?P<value>.+)"), place, "{who} is from {value}."),
-    (
-        "nickname",
-        re.compile(rf"[Mm]y nickname is (?P<value>{NAME})"),
-        place,
-        "{who}'s nickname is {value}.",
-    ),
-    (
-        "language",
-        re.compile(rf"[Mm]y (?:native|first) (?:language|tongue) is (?P<value>{LANGUAGES})\b"),
-        whole,
-        "{who} speaks {value}.",
-    ),
-    ("studies", re.compile(r"[Mm]y major is (?P<value>.+)"), studies, "{who} studies {value}."),
-)
+
+def compile_subject(entry: SubjectEntry, words: Vocabulary) -> Subject:
+    pattern = words.compile(entry.pattern)
+    check_fields(entry.who, {"speaker", *pattern.groupindex})
+    tables = {group: look_up("table", name, words.tables) for group, name in entry.tables.items()}
+    return Subject(pattern, entry.who, tables)
+
+
+def check_fields(template: str, known: Iterable[str]) -> None:
+    """Raise ValueError when a format string names something that will not be there."""
+    if unknown := fields_of(template) - set(known):
+        raise ValueError(f"{{{min(unknown)}}} in {template!r} stands for nothing")
+
+
+def load_rule(file_name: str, raw_rule: dict[str, Any], words: Vocabulary) -> Rule:
+    """One rule of a file, checked. Raises Misconfigured with the file, the rule and the reason."""
+    try:
+        rule = compile_rule(msgspec.convert(raw_rule, RuleEntry), words)
+        if mistakes := list(rule_mistakes(rule)):
+            raise ValueError("; ".join(mistakes))
+    except (msgspec.ValidationError, ValueError, RecursionError, re.error) as error:
+        name = raw_rule.get("name", "without a name")
+        raise Misconfigured(f"{file_name}, rule {name!r}: {error}.") from error
+    return rule
+
+
+def compile_rule(entry: RuleEntry, words: Vocabulary) -> Rule:
+    """The rule with its pattern compiled and its functions and tables looked up."""
+    return Rule(
+        entry=entry,
+        pattern=words.compile(entry.pattern),
+        value_function=look_up("value", entry.value, VALUE_FUNCTIONS) if entry.value else None,
+        lower_case_function=LOWER_CASE_FUNCTIONS.get(entry.value),
+        split_function=look_up("split", entry.split, SPLIT_FUNCTIONS) if entry.split else None,
+        tables={
+            group: look_up("table", name, words.tables) for group, name in entry.tables.items()
+        },
+    )
+
+
+T = TypeVar("T")
+
+
+def look_up(field: str, name: str, known: Mapping[str, T]) -> T:
+    """What `name` stands for. An unknown one raises ValueError."""
+    if name not in known:
+        raise ValueError(f"unknown {field} {name!r}; known are {', '.join(sorted(known))}")
+    return known[name]
+
+
+def rule_mistakes(rule: Rule) -> Iterator[str]:
+    """Why a rule that compiles still cannot work."""
+    entry, groups = rule.entry, rule.pattern.groupindex
+    if not (entry.fixed_value or entry.value or entry.split):
+        yield "it has neither value, split nor fixed_value"
+    if not entry.fixed_value and "value" not in groups:
+        yield "its pattern has no group `value`"
+    if (entry.negates or "negation" in groups) and not entry.negated:
+        yield "it can be denied and has no sentence for that (negated)"
+    if entry.kind == "relation" and entry.match == "predicate":
+        yield "a relation is matched in a clause or a sentence (match)"
+    if entry.kind != "relation" and entry.match == "sentence":
+        yield "only a relation is matched in a sentence (match)"
+    for field in set(entry.tables) - set(groups):
+        yield f"its pattern has no group `{field}` for its table"
+    fields = fields_of(entry.sentence) | fields_of(entry.negated) | fields_of(entry.attribute)
+    for field in sorted(fields - SENTENCE_FIELDS - set(entry.tables)):
+        yield f"{{{field}}} is no field of a sentence, nor a group with a table"
+    for attribute in sorted(attributes_of(rule)):
+        if not is_known(attribute):
+            yield f"unknown attribute {attribute!r}; attributes.toml lists them"
+
+
+def fields_of(template: str) -> set[str]:
+    """The names in braces of a format string."""
+    return {field for _, field, _, _ in string.Formatter().parse(template) if field is not None}
+
+
+def attributes_of(rule: Rule) -> set[str]:
+    """Every attribute a rule can store under: one for each word of a table that it names."""
+    attributes = {rule.entry.attribute}
+    for group, table in rule.tables.items():
+        attributes = {
+            attribute.replace(f"{{{group}}}", kept)
+            for attribute in attributes
+            for kept in table.values()
+        }
+    return attributes

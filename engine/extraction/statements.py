@@ -1,17 +1,8 @@
 """Facts, preferences, plans and relations that a speaker states about themself and those near them.
 
 Rules over clauses, not a model: a wrong fact is worse than none, so a sentence that doubts, asks,
-imagines or reports is passed over whole, and a value that points outside itself ("it", "your",
-"that one") is no value. What a statement is filed under is one word, whatever verb it came in:
-
-| one value at a time (a new one replaces the old) | many values side by side |
-|---|---|
-| name, age, birthday, birth_year, birthplace | hometown, past_home, nationality, language |
-| home | past_job, past_employer, school, studies, degree |
-| job, employer, employment | likes, dislikes, prefers, plays, habit, trait |
-| diet, religion, relationship, children | allergy, health, pet, siblings, possession, learning |
-| mother, father, wife, husband, partner, ... boss | sister, brother, friend, dog, cat, ... |
-| favourite ... (see `is_single_valued`) | plan, wants, move, visited, activity, member_of, ... |
+imagines or reports is passed over whole. The rules and the grammar of each language are data, see
+`rules.py`; what a statement can be stored under is listed in `attributes.toml`.
 """
 
 import re
@@ -20,24 +11,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from engine.extraction.rules import ADVERBS, NAME, OF_OTHERS, POSSESSED, RULES, Rule
-from engine.extraction.values import MAX_LOOK, TIME, favoured, listed, place, place_or_lower
-from engine.extraction.vocabulary import NOT_NAMES, RELATIONS
-from engine.text import straighten_quotes, word_set
+from engine.extraction.phrases import MAX_VALUE_CHARACTERS
+from engine.extraction.rules import Language, Rule
+from engine.text import straighten_quotes
 
-SINGLE_VALUED: frozenset[str] = word_set(
-    "name age birthday birth_year birthplace home job employer employment diet religion "
-    "relationship children mother father wife husband partner girlfriend boyfriend fiance spouse "
-    "boss mother-in-law father-in-law stepmother stepfather"
-) | {"best friend"}
-
-# Stating one denies the other of the same value.
-OPPOSITES: dict[str, str] = {"likes": "dislikes", "dislikes": "likes"}
-
-
-def is_single_valued(attribute: str) -> bool:
-    """Whether a new value of this replaces the old one."""
-    return attribute in SINGLE_VALUED or attribute.startswith("favourite ")
+MAX_PREDICATE_CHARACTERS = 2 * MAX_VALUE_CHARACTERS  # of a long clause, looked at by the rules
+ARTICLE = re.compile(r"(?:an?|the|their) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +28,8 @@ class Statement:
     attribute: str
     value: str
     text: str
-    polarity: bool = True
+    polarity: bool  # False when it was denied
+    rule: str  # the name of the rule that recognised it
 
     def as_content(self) -> dict[str, Any]:
         return {
@@ -61,279 +41,154 @@ class Statement:
         }
 
 
-# ── Which sentences are heard at all ─────────────────────────────────────────────────────────────
-
-QUOTED = re.compile(r"\"[^\"]{0,400}\"?|(?<!\w)'[^']{3,400}'(?!\w)")
-UNSURE = re.compile(
-    r"\b(?:if|wish|wished|would|could|might|(?-i:may)|maybe|perhaps|probably|possibly|unless|"
-    r"suppose|supposedly|imagine|imagined|whether|pretend|pretending|as though|kidding|joking|"
-    r"hypothetically|let's say|almost|nearly|not sure|unsure|i doubt|i guess|i think|i feel like|"
-    r"dreamt|dreamed|in my dream|should|must|apparently|sometimes i think|in theory|or something|"
-    r"used to think|sort of|kind of)\b",
-    re.I,
-)
-REPORTED = re.compile(
-    r"\b(?:he|she|they|you|someone|somebody|people|everyone|everybody|nobody|(?!I\b|We\b|And\b|"
-    r"But\b)[A-Z][\w'-]{0,30}|my [a-z-]{2,20}(?: [A-Z][\w'-]{0,30})?)(?: (?:always|once|just|"
-    r"still|also|never|often|keeps?|kept))? (?:said|says|say|saying|told|tells|tell|thinks?|"
-    r"thought|claims?|claimed|believes?|believed|asked|asks|joked?|jokes|reckons?|insists?|"
-    r"insisted|wrote|writes|goes like|was like|is like|assumes?|assumed|suggests?|suggested)\b"
-)
-
-CONTRACTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), expanded)
-    for pattern, expanded in (
-        (r"\b[Ii]'?m\b(?!')", "I am"),
-        (r"\b[Ii]'?ve\b", "I have"),
-        (r"\bI'll\b|\bi'll\b", "I will"),
-        (r"\b[Ii]'d\b", "I would"),
-        (r"\b([Ww]e)'re\b", r"\1 are"),
-        (r"\b([Ww]e)'ve\b", r"\1 have"),
-        (r"\b([Ww]e)'ll\b", r"\1 will"),
-        (r"\b([Ww]e)'d\b", r"\1 would"),
-        (r"\b[Cc]an'?t\b|\bcan not\b", "cannot"),
-        (r"\b[Ww]on'?t\b", "will not"),
-        (r"\b([Dd]o|[Dd]oes|[Dd]id)n'?t\b", r"\1 not"),
-        (r"\b(is|are|was|were|have|has|had)n't\b", r"\1 not"),
-        (r"\bain't\b", "am not"),
-        (r"\bgonna\b", "going to"),
-        (r"\bwanna\b", "want to"),
-        (r"\bi\b(?!')", "I"),
-    )
-)
-
-# Clauses that can stand alone: each begins with the speaker, or with somebody of theirs.
-CLAUSE = re.compile(
-    r"\s*[;:]\s+|\s+-+\s+|\s*[()]\s*"
-    r"|,?\s+(?:and|but|so|because|plus|also|since|though|although)\s+(?=(?:I|we|We|my|My)\b)"
-    r"|,\s+(?=(?:I|we|We|my|My)\b)"
-)
-LEAD = re.compile(
-    r"(?:(?:oh|ah|well|so|and|but|yeah|yep|yes|no|nope|nah|actually|honestly|hey|hi|hello|wow|ok|"
-    r"okay|also|anyway|anyways|btw|by the way|you know|to be honest|tbh|personally|in fact|plus|"
-    r"luckily|unfortunately|sadly|finally|fyi|haha|lol|hmm|because|as for me|for me|as you know|"
-    r"since you asked|(?:as )?I (?:already )?(?:told|mentioned to|"
-    r"reminded) you(?: before)?(?: that)?|(?:just so )?you know(?: that)?|the (?:thing|truth|"
-    r"fact) is(?: that)?|turns out|funnily enough|as an? (?:kid|child|teenager|student)|"
-    r"when I was (?:an? (?:kid|child|teenager)|young|little|younger)|"
-    rf"basically|obviously|clearly|of course|{TIME})[,.!]*\s+|"
-    rf"(?-i:[A-Z][\w'-]{{1,20}}),\s+){{1,4}}",
-    re.I,
-)
-KIN = "|".join(sorted(map(re.escape, RELATIONS), key=len, reverse=True))
-KIND_OF_KIN = (
-    r"(?:(?:older|younger|elder|oldest|youngest|eldest|little|big|baby|twin|dear|good|old|new|"
-    r"late|lovely|beautiful|wonderful|amazing|beloved|sweet|dear|childhood|close|furry|own|one|"
-    r"other|half|college|school|high school|uni|work|first|second|third|adorable|cute) ){0,2}"
-)
-SELF = re.compile(rf"(?:I|[Ww]e)(?:,| both)? {ADVERBS}(?=\w)")
-MY_KIN = re.compile(rf"[Mm]y {KIND_OF_KIN}(?P<kin>{KIN})(?P<name> {NAME})? {ADVERBS}(?=[a-z])")
-
-MY = re.compile(r"\b(?:my|our)\b", re.I)
-HAS_ARTICLE = re.compile(r"(?:an?|the|their) ")
-ME = re.compile(r"\b(?:me|us)\b")
-
-
-CALL_ME = re.compile(
-    rf"(?:[Pp]lease |[Yy]ou can )?(?:[Jj]ust )?[Cc]all me (?P<value>{NAME})(?=\s*(?:$|[,.;!]))"
-)
-FAVOURITE = re.compile(
-    r"[Mm]y (?:all[- ]time |absolute |personal )?favou?rite (?P<what>(?!one\b|thing\b|part\b|"
-    r"things\b|moment)[a-z][a-z -]{1,24}?)(?: of all time| ever)? (?:is|has to be|has always been|"
-    r"are) (?P<value>.+)"
-)
-FAVOURITE_FIRST = re.compile(
-    r"(?P<value>[A-Z][\w' -]{1,40}?) (?:is|are) my (?:all[- ]time |"
-    r"absolute )?favou?rite (?P<what>(?!one\b|thing\b|part\b)[a-z][a-z -]{1,24}?)(?=\s*(?:$|"
-    r"[,.;!?]| (?:of all|ever|in the|because|and)\b))"
-)
-BRITISH = {"color": "colour", "flavor": "flavour", "film": "movie", "neighbor": "neighbour"}
-
-# "My sister Ana", anywhere in a sentence: whatever is said of her, that much is so.
-NAMED_KIN = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) {KIND_OF_KIN}(?P<kin>{KIN})(?:,? (?:named|called|whose name is)|"
-    rf"'s name is| is (?:named|called))? (?P<name>{NAME})"
-)
-PLURALS = {
-    "kids": "child",
-    "children": "child",
-    **{
-        f"{kin}s": kin
-        for kin in ("son", "daughter", "sister", "brother", "dog", "cat", "friend", "cousin")
-    },
-}
-NAMED_MANY = re.compile(
-    rf"\b(?:[Mm]y|[Oo]ur) (?:\w+ )?(?P<many>{'|'.join(PLURALS)}),? (?:named |called )?"
-    r"(?P<names>[A-Z][\w-]{1,20}(?:, [A-Z][\w-]{1,20}){0,5},? and [A-Z][\w-]{1,20})"
-)
-HAVE_KIN = re.compile(
-    rf"\b(?:I|[Ww]e) (?:have|have got|adopted|got) an? {KIND_OF_KIN}(?:[a-z]+ )?(?P<kin>{KIN}),? "
-    rf"(?:named|called|whose name is) (?P<name>{NAME})"
-)
-IS_MY_KIN = re.compile(
-    rf"(?P<name>{NAME})(?: is|'s) (?:my|our) {KIND_OF_KIN}(?P<kin>{KIN})(?=\s*(?:$|"
-    r"[,.;!?)]| (?:and|who|from|but|since|now|too)\b))"
-)
-MARRIED_TO = re.compile(rf"\bI am (?:happily )?(?P<how>married|engaged) to (?P<name>{NAME})")
-
-
-# ── Reading ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def statements(sentences: Iterable[str], speaker: str) -> list[Statement]:
+def statements(sentences: Iterable[str], speaker: str, language: Language) -> list[Statement]:
     """What the speaker states in these sentences, each thing once, in the order it was said."""
-    text = list(sentences)
-    lower = not any(letter.isupper() for sentence in text for letter in sentence)
-    found = chain.from_iterable(read(sentence, speaker, lower=lower) for sentence in text)
-    return list({(s.subject, s.attribute, s.value.lower(), s.polarity): s for s in found}.values())
+    texts = list(sentences)
+    has_capitals = any(letter.isupper() for text in texts for letter in text)
+    stated = chain.from_iterable(
+        read_sentence(text, speaker, language, has_capitals=has_capitals) for text in texts
+    )
+    unique = {
+        (statement.subject, statement.attribute, statement.value.lower(), statement.polarity): (
+            statement
+        )
+        for statement in stated
+    }
+    return list(unique.values())
 
 
-def read(sentence: str, speaker: str, *, lower: bool = False) -> Iterator[Statement]:
+def read_sentence(
+    sentence: str, speaker: str, language: Language, *, has_capitals: bool = True
+) -> Iterator[Statement]:
+    """The statements of one sentence as each rule makes them: two rules may make the same one."""
     plain = straighten_quotes(sentence)
-    if plain.rstrip("\"' )").endswith("?") or UNSURE.search(plain) or REPORTED.search(plain):
+    is_question = plain.rstrip("\"' )").endswith("?")
+    if is_question or any(pattern.search(plain) for pattern in language.not_stated):
         return
-    plain = expand(QUOTED.sub('"', plain))
-    yield from relations(plain, speaker)
-    for clause in CLAUSE.split(plain):
-        yield from own(without_lead(clause), speaker, lower=lower)
+    plain = replace_all(language.quotation.sub('"', plain), language.expansions)
+    clauses = [without_lead_in(clause, language) for clause in language.clause_break.split(plain)]
+
+    for rule in language.relation_rules:
+        for match in relation_matches(rule, plain, clauses):
+            yield from make_statements(rule, match, speaker, speaker, language)
+    for clause in clauses:
+        yield from read_clause(clause, speaker, language, has_capitals=has_capitals)
 
 
-def without_lead(clause: str) -> str:
-    """The clause from its subject on: "well, last year I moved" is "I moved"."""
-    clause = clause.strip()
-    lead = LEAD.match(clause)
-    return clause[lead.end() :] if lead else clause
+def relation_matches(rule: Rule, sentence: str, clauses: Iterable[str]) -> Iterator[re.Match[str]]:
+    """Where a relation is found: anywhere in the sentence, or at the start of its clauses."""
+    if rule.entry.match == "sentence":
+        return rule.pattern.finditer(sentence)
+    return (match for clause in clauses if (match := rule.pattern.match(clause)))
 
 
-def expand(text: str) -> str:
-    for pattern, expanded in CONTRACTIONS:
-        text = pattern.sub(expanded, text)
+def replace_all(text: str, replacements: Iterable[tuple[re.Pattern[str], str]]) -> str:
+    for pattern, replacement in replacements:
+        text = pattern.sub(replacement, text)
     return text
 
 
-def own(clause: str, speaker: str, *, lower: bool) -> Iterator[Statement]:
-    """What one clause says of the speaker, or of "my sister"."""
-    if subject := SELF.match(clause):
-        rest = as_i_would(clause[subject.end() :])
-        yield from by_rules(rest, speaker, speaker, RULES, lower=lower)
-    elif kin := MY_KIN.match(clause):
-        who = f"{speaker}'s {RELATIONS[kin['kin'].lower()]}{kin['name'] or ''}"
-        rest = as_i_would(clause[kin.end() :])
-        yield from by_rules(rest, who, speaker, OF_OTHERS, lower=lower)
-    yield from possessed(clause, speaker)
+def without_lead_in(clause: str, language: Language) -> str:
+    """The clause from its subject on: "well, last year I moved" is "I moved"."""
+    clause = clause.strip()
+    lead_in = language.lead_in.match(clause)
+    return clause[lead_in.end() :] if lead_in else clause
 
 
-THIRD_PERSON = re.compile(
-    r"^(?:(?P<be>is|are|were)|(?P<have>has)|(?P<do>does)|(?P<verb>[a-z]{3,12}[^s\W])s)\b"
-)
-
-
-def as_i_would(predicate: str) -> str:
-    """The predicate with its verb as it follows "I", which is how the rules are written."""
-    verb = THIRD_PERSON.match(predicate)
-    if not verb:
-        return predicate
-    if verb["be"]:
-        first = "was" if verb["be"] == "were" else "am"
-    elif verb["have"] or verb["do"]:
-        first = "have" if verb["have"] else "do"
-    else:
-        first = verb["verb"]
-    return first + predicate[verb.end() :]
-
-
-def by_rules(
-    rest: str, who: str, speaker: str, rules: Iterable[Rule], *, lower: bool
+def read_clause(
+    clause: str, speaker: str, language: Language, *, has_capitals: bool
 ) -> Iterator[Statement]:
-    window = rest[: 2 * MAX_LOOK]
-    for known in rules:
-        found = known.pattern.match(window)
-        if not found:
+    """What one clause says of the speaker, or of "my sister"."""
+    for subject in language.subjects:
+        if not (start := subject.pattern.match(clause)):
             continue
-        denied = bool(found.groupdict().get("no")) or not known.holds
-        for value in values(known, found, lower=lower):
-            yield stated(known, who, speaker, value, denied=denied)
+        who = subject.name(start, speaker)
+        predicate = as_after_i(clause[start.end() :], language)[:MAX_PREDICATE_CHARACTERS]
+        for rule in language.speaker_rules if subject.is_speaker else language.other_rules:
+            if match := rule.pattern.match(predicate):
+                yield from make_statements(
+                    rule, match, who, speaker, language, has_capitals=has_capitals
+                )
+        break
+    for rule in language.clause_rules:
+        if match := rule.pattern.match(clause):
+            yield from make_statements(rule, match, speaker, speaker, language)
 
 
-def values(known: Rule, found: re.Match[str], *, lower: bool) -> Iterator[str]:
-    if known.fixed:
-        yield known.fixed
-        return
-    raw = found["value"]
-    if known.lists and (several := listed(raw)):
-        yield from several
-    elif (value := known.shape(raw)) or (
-        lower and known.shape is place and (value := place_or_lower(raw))
-    ):
-        yield value
+def as_after_i(predicate: str, language: Language) -> str:
+    """The predicate with its verb as it follows "I", which is how the rules are written."""
+    for third_person, first_person in language.verb_forms:
+        if verb := third_person.match(predicate):
+            return verb.expand(first_person) + predicate[verb.end() :]
+    return predicate
 
 
-def stated(known: Rule, who: str, speaker: str, value: str, *, denied: bool) -> Statement:
-    sentence = known.denies if denied else known.says
-    resolved_value = resolved(value, f"{speaker}'s", speaker)
-    return Statement(
-        kind=known.kind,
-        subject=who,
-        attribute=known.attribute,
-        value=resolved_value,
+def make_statements(
+    rule: Rule,
+    match: re.Match[str],
+    who: str,
+    speaker: str,
+    language: Language,
+    *,
+    has_capitals: bool = True,
+) -> Iterator[Statement]:
+    """One statement for each value that a rule's match gives."""
+    entry, groups = rule.entry, rule.groups(match)
+    is_negated = entry.negates or bool(match.groupdict().get("negation"))
+    sentence = entry.negated if is_negated else entry.sentence
+    for raw_value in values_of(rule, match, has_capitals=has_capitals):
+        value = with_name(raw_value, speaker, language)
         # "Sam likes their garden", but "Sam's sister likes Sam's garden".
-        text=worded(sentence, who, value if who == speaker else resolved_value),
-        polarity=not denied,
-    )
-
-
-def resolved(value: str, my: str, me: str) -> str:
-    return ME.sub(lambda _: me, MY.sub(lambda _: my, value))
-
-
-def worded(sentence: str, who: str, value: str) -> str:
-    said = resolved(value, "their", "them")
-    return sentence.format(
-        who=who, value=said, a_value=with_article(said), food=said.removeprefix("no ")
-    )
-
-
-def with_article(noun: str) -> str:
-    if HAS_ARTICLE.match(noun):
-        return noun
-    return f"an {noun}" if noun[:1] in "aeiouAEIOU" else f"a {noun}"
-
-
-def possessed(clause: str, speaker: str) -> Iterator[Statement]:
-    for attribute, pattern, shape, says in POSSESSED:
-        if (found := pattern.match(clause)) and (value := shape(found["value"])):
-            yield Statement("fact", speaker, attribute, value, worded(says, speaker, value))
-    if (found := CALL_ME.match(clause)) and (value := place(found["value"])):
-        yield Statement("fact", speaker, "name", value, f"{speaker}'s name is {value}.")
-    found = FAVOURITE.match(clause) or FAVOURITE_FIRST.match(clause)
-    if found and (value := favoured(found["value"])):
-        what = " ".join(BRITISH.get(word, word) for word in found["what"].strip().split())
+        spoken = with_pronouns(raw_value, language) if who == speaker else value
         yield Statement(
-            "preference",
-            speaker,
-            f"favourite {what}",
-            resolved(value, f"{speaker}'s", speaker),
-            f"{speaker}'s favourite {what} is {resolved(value, 'their', 'them')}.",
+            kind=entry.kind,
+            subject=who,
+            attribute=entry.attribute.format(**groups),
+            value=value,
+            text=sentence.format(
+                who=who,
+                value=spoken,
+                a_value=with_article(spoken),
+                food=spoken.removeprefix("no "),
+                **groups,
+            ),
+            polarity=not is_negated,
+            rule=entry.name,
         )
 
 
-def relations(sentence: str, speaker: str) -> Iterator[Statement]:
-    for found in chain(NAMED_KIN.finditer(sentence), HAVE_KIN.finditer(sentence)):
-        yield from related(found["kin"], found["name"], speaker)
-    for found in NAMED_MANY.finditer(sentence):
-        for name in re.findall(r"[A-Z][\w-]{1,20}", found["names"]):
-            yield from related(PLURALS[found["many"]], name, speaker)
-    for clause in CLAUSE.split(sentence):
-        if found_here := IS_MY_KIN.match(without_lead(clause)):
-            yield from related(found_here["kin"], found_here["name"], speaker)
-    if wed := MARRIED_TO.search(sentence):
-        yield from related("spouse" if wed["how"] == "married" else "fiance", wed["name"], speaker)
-
-
-def related(kin: str, name: str, speaker: str) -> Iterator[Statement]:
-    words = re.sub(r"'s?$", "", name).split()
-    first = [word for word in words if word not in NOT_NAMES and not word.endswith("'s")]
-    if not first or words[0] not in first:
+def values_of(rule: Rule, match: re.Match[str], *, has_capitals: bool) -> Iterator[str]:
+    """The values that a rule makes of what it matched; often none."""
+    if rule.entry.fixed_value:
+        yield rule.entry.fixed_value
         return
-    attribute, value = RELATIONS[kin.lower()], " ".join(first)
-    yield Statement("relation", speaker, attribute, value, f"{value} is {speaker}'s {attribute}.")
+    raw = match["value"]
+    if rule.split_function and (members := rule.split_function(raw)):
+        yield from members
+        return
+    value = rule.value_function(raw) if rule.value_function else ""
+    if not value and not has_capitals and rule.lower_case_function:
+        value = rule.lower_case_function(raw)
+    if value:
+        yield value
+
+
+def with_name(value: str, speaker: str, language: Language) -> str:
+    """The value with the speaker's name for "my" and "me", as it is stored."""
+    literal = speaker.replace("\\", r"\\")  # `sub` would read a backslash as a group
+    return replace_all(
+        value,
+        ((word.pattern, word.in_value.format(speaker=literal)) for word in language.first_person),
+    )
+
+
+def with_pronouns(value: str, language: Language) -> str:
+    """The value with "their" and "them" for "my" and "me", as a sentence about the speaker says."""
+    return replace_all(value, ((word.pattern, word.in_sentence) for word in language.first_person))
+
+
+def with_article(noun: str) -> str:
+    """The noun with "a" or "an" before it, unless it has an article."""
+    if ARTICLE.match(noun):
+        return noun
+    return f"an {noun}" if noun[:1] in "aeiouAEIOU" else f"a {noun}"

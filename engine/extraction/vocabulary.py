@@ -1,158 +1,137 @@
-"""The closed lists by which statements are recognised. Longer is not safer: a word belongs here
-when it means the same thing in almost every sentence."""
+"""Words and pattern fragments of each language, read from the data files in `languages/`.
 
-from engine.text import word_set
+A file declares its `language`; all files of one language are read together, in the order of their
+names. Patterns refer to a list, a table or a fragment as {NAME}.
+"""
 
-# A letter that a name begins with.
-CAPITAL = "[A-ZÀ-ÖØ-ÞĆČĐĞİŁŃŐŚŞŠŰŹŻŽ]"
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-# What people call each other, and the one word kept for it.
-RELATIONS: dict[str, str] = {
-    **{
-        word: word
-        for word in word_set(
-            "sister brother mother father wife husband partner girlfriend boyfriend fiance spouse "
-            "son daughter aunt uncle cousin niece nephew grandmother grandfather grandson "
-            "granddaughter stepmother stepfather stepsister stepbrother stepson stepdaughter twin "
-            "godmother godfather friend boss manager colleague roommate neighbour therapist "
-            "doctor dentist teacher professor coach mentor landlord supervisor trainer dog cat "
-            "puppy kitten horse rabbit parrot hamster snake turtle child mother-in-law "
-            "father-in-law sister-in-law brother-in-law ex-wife ex-husband ex-girlfriend "
-            "ex-boyfriend"
+import msgspec
+from msgspec import Struct
+
+from engine.errors import Misconfigured
+
+LANGUAGES = Path(__file__).parent / "languages"
+REFERENCE = re.compile(r"\{([A-Z_]+)\}")
+LINE_START = re.compile(r"(?:\A|\n)[ \t]*")
+
+
+class FirstPersonEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """A word of the speaker for themself, and what stands for it elsewhere."""
+
+    pattern: str
+    in_value: str
+    in_sentence: str
+
+
+class SubjectEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    """Words at the start of a clause that say who it is about."""
+
+    pattern: str
+    who: str
+    tables: dict[str, str] = {}
+
+
+class Grammar(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the sentences of a language are taken apart before rules are tried."""
+
+    not_stated: list[str]
+    quotation: str
+    expansions: list[tuple[str, str]]
+    clause_break: str
+    lead_in: str
+    verb_forms: list[tuple[str, str]]
+    first_person: list[FirstPersonEntry]
+    subjects: list[SubjectEntry]
+
+
+class LanguageFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """One data file. Its rules are checked one by one, so that an error can name the rule."""
+
+    language: str
+    words: dict[str, list[str]] = {}
+    tables: dict[str, dict[str, list[str]]] = {}
+    fragments: dict[str, str] = {}
+    grammar: Grammar | None = None
+    rules: list[dict[str, Any]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What patterns of one language may refer to."""
+
+    language: str
+    lists: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, Mapping[str, str]]  # by name: what people say, and the word kept for it
+    fragments: Mapping[str, str]
+
+    def expand(self, pattern: str) -> str:
+        """The pattern on one line, with every {NAME} replaced by what it stands for."""
+        return REFERENCE.sub(
+            lambda reference: self._meaning(reference[1]), LINE_START.sub("", pattern)
         )
-    },
-    "mom": "mother",
-    "mum": "mother",
-    "mama": "mother",
-    "mommy": "mother",
-    "dad": "father",
-    "daddy": "father",
-    "papa": "father",
-    "sis": "sister",
-    "bro": "brother",
-    "hubby": "husband",
-    "gf": "girlfriend",
-    "bf": "boyfriend",
-    "fiancé": "fiance",
-    "fiancée": "fiance",
-    "fiancee": "fiance",
-    "auntie": "aunt",
-    "grandma": "grandmother",
-    "granny": "grandmother",
-    "nana": "grandmother",
-    "grandpa": "grandfather",
-    "granddad": "grandfather",
-    "grandad": "grandfather",
-    "best friend": "best friend",
-    "girl friend": "girlfriend",
-    "coworker": "colleague",
-    "co-worker": "colleague",
-    "flatmate": "roommate",
-    "housemate": "roommate",
-    "neighbor": "neighbour",
-    "stepmom": "stepmother",
-    "stepdad": "stepfather",
-    "tutor": "teacher",
-    "pup": "puppy",
-}
 
-SIBLINGS = "sisters?|brothers?|siblings?|twin (?:sister|brother)s?"
-CHILDREN = (
-    "kids?|child|children|sons?|daughters?|boys|girls|toddlers?|grandchild|grandchildren|grandkids?"
-)
-PETS = (
-    "dogs?|cats?|pupp(?:y|ies)|kittens?|pups?|horses?|pon(?:y|ies)|rabbits?|bunn(?:y|ies)|"
-    "parrots?|hamsters?|guinea pigs?|turtles?|tortoises?|snakes?|lizards?|geckos?|goldfish|"
-    "ferrets?|chickens?|goats?|budgies?|parakeets?|pets?|retrievers?|labradors?|poodles?|beagles?|"
-    "corgis?|terriers?"
-)
-OWNED = (
-    "car|bike|bicycle|motorbike|motorcycle|scooter|van|camper(?: van)?|truck|boat|house|flat|"
-    "apartment|condo|cabin|cottage|farm|guitar|piano|violin|drum kit|keyboard|telescope|"
-    "3d printer|shop|store|restaurant|caf[eé]|bakery|business|company|startup|studio|garden|"
-    "greenhouse|allotment"
-)
+    def compile(self, pattern: str, flags: int = 0) -> re.Pattern[str]:
+        """The expanded pattern, compiled. An unknown {NAME} raises ValueError."""
+        return re.compile(self.expand(pattern), flags)
 
-JOBS = (
-    "accountant|actor|actress|adviser|advisor|analyst|anaesthetist|animator|archaeologist|"
-    "architect|artist|assistant|astronomer|attorney|auditor|author|baker|banker|barber|barista|"
-    "bartender|biologist|bookkeeper|botanist|bricklayer|builder|butcher|buyer|caregiver|carer|"
-    "carpenter|cashier|chef|chemist|choreographer|cleaner|clerk|comedian|composer|consultant|"
-    "contractor|cook|copywriter|counsellor|counselor|courier|curator|dancer|dealer|dentist|"
-    "designer|detective|developer|dietitian|director|dj|doctor|driver|economist|editor|"
-    "electrician|engineer|entrepreneur|farmer|filmmaker|firefighter|fisherman|florist|freelancer|"
-    "gardener|geologist|goldsmith|grad student|guard|hairdresser|historian|housewife|illustrator|"
-    "instructor|interpreter|investigator|janitor|jeweller|journalist|judge|lawyer|lecturer|"
-    "librarian|lifeguard|locksmith|magician|manager|marketer|masseur|mathematician|mechanic|"
-    "midwife|miner|musician|nanny|novelist|nurse|nutritionist|optician|painter|paralegal|"
-    "paramedic|pastor|pediatrician|pharmacist|phd student|photographer|physicist|physiotherapist|"
-    "pianist|pilot|plumber|poet|policeman|police officer|politician|postdoc|potter|priest|"
-    "principal|producer|product manager|professor|programmer|psychiatrist|psychologist|publisher|"
-    "realtor|receptionist|recruiter|reporter|researcher|sailor|salesman|scientist|screenwriter|"
-    "sculptor|seamstress|secretary|shopkeeper|singer|social worker|soldier|solicitor|statistician|"
-    "stockbroker|streamer|student|surgeon|surveyor|tailor|teacher|technician|therapist|trainer|"
-    "translator|truck driver|tutor|vet|veterinarian|videographer|violinist|waiter|waitress|"
-    "web developer|welder|writer|youtuber|zoologist"
-)
+    def words(self, *names: str) -> frozenset[str]:
+        """The single words of some lists, to be looked up."""
+        return frozenset(
+            word for name in names for entry in self.lists[name] for word in entry.split()
+        )
 
-DIETS = (
-    "vegan|vegetarian|pescatarian|pescetarian|flexitarian|omnivore|halal|kosher|keto|paleo|"
-    "gluten-free|dairy-free"
-)
-AILMENTS = (
-    "asthma|diabetes|type (?:1|2|one|two) diabetes|arthritis|migraines?|epilepsy|adhd|autism|"
-    "anxiety|depression|insomnia|cancer|celiac disease|coeliac disease|crohn'?s(?: disease)?|"
-    "eczema|psoriasis|endometriosis|fibromyalgia|dyslexia|tinnitus|hay fever|high blood pressure|"
-    "ibs|pcos|ptsd|ocd|bipolar disorder|lupus|multiple sclerosis|parkinson'?s|scoliosis|"
-    "sleep apnea|a heart condition|a pacemaker|chronic (?:pain|fatigue|back pain)"
-)
-LANGUAGES = (
-    "Arabic|Bengali|Catalan|Chinese|Croatian|Czech|Danish|Dutch|English|Esperanto|Estonian|"
-    "Finnish|French|Gaelic|German|Greek|Hebrew|Hindi|Hungarian|Icelandic|Indonesian|Irish|Italian|"
-    "Japanese|Korean|Latin|Lithuanian|Malay|Mandarin|Cantonese|Norwegian|Persian|Farsi|Polish|"
-    "Portuguese|Punjabi|Romanian|Russian|Serbian|Slovak|Slovenian|Spanish|Swahili|Swedish|Tagalog|"
-    "Tamil|Thai|Turkish|Ukrainian|Urdu|Vietnamese|Welsh|Yiddish|sign language|ASL"
-)
-PEOPLES = (
-    "Albanian|Algerian|American|Argentinian|Armenian|Australian|Austrian|Bangladeshi|Belgian|"
-    "Bolivian|Bosnian|Brazilian|British|Bulgarian|Cambodian|Canadian|Chilean|Chinese|Colombian|"
-    "Croatian|Cuban|Czech|Danish|Dutch|Ecuadorian|Egyptian|English|Estonian|Ethiopian|Filipino|"
-    "Finnish|French|Georgian|German|Ghanaian|Greek|Hungarian|Icelandic|Indian|Indonesian|Iranian|"
-    "Iraqi|Irish|Israeli|Italian|Jamaican|Japanese|Jordanian|Kazakh|Kenyan|Korean|Latvian|"
-    "Lebanese|Lithuanian|Malaysian|Mexican|Moroccan|Nepali|Nigerian|Norwegian|Pakistani|"
-    "Palestinian|Persian|Peruvian|Polish|Portuguese|Romanian|Russian|Scottish|Serbian|Singaporean|"
-    "Slovak|Slovenian|South African|South Korean|Spanish|Swedish|Swiss|Syrian|Taiwanese|Thai|"
-    "Tunisian|Turkish|Ukrainian|Uruguayan|Venezuelan|Vietnamese|Welsh"
-)
-FAITHS = (
-    "Catholic|Protestant|Christian|Muslim|Jewish|Buddhist|Hindu|Sikh|Mormon|Quaker|Orthodox|"
-    "an? (?:atheist|agnostic|Catholic|Protestant|Christian|Muslim|Jew|Buddhist|Hindu|Sikh|Mormon|"
-    "Quaker)|atheist|agnostic"
-)
-TRAITS = (
-    "an? (?:introvert|extrovert|perfectionist|night owl|early bird|morning person|dog person|"
-    "cat person|people person|feminist|pacifist|vegetarian at heart)|left-handed|right-handed|"
-    "colou?r-?blind|introverted|extroverted|dyslexic|autistic|gay|lesbian|bisexual|pansexual|"
-    "asexual|queer|transgender|trans|non-?binary|a (?:trans|transgender|gay|lesbian|bisexual|"
-    "queer) (?:man|woman|person)"
-)
-INSTRUMENTS_AND_GAMES = (
-    "guitar|bass|bass guitar|piano|violin|viola|cello|drums|flute|clarinet|saxophone|sax|trumpet|"
-    "trombone|harp|ukulele|banjo|harmonica|keyboard|keyboards|accordion|organ|oboe|tuba|football|"
-    "soccer|tennis|basketball|volleyball|baseball|softball|rugby|cricket|hockey|ice hockey|golf|"
-    "badminton|squash|table tennis|ping pong|pickleball|handball|water polo|lacrosse|padel|chess|"
-    "poker|bridge|go|darts|pool|snooker|video games|board games|dungeons and dragons|d&d|"
-    "minecraft|fortnite"
-)
-MONTHS = (
-    "January|February|March|April|May|June|July|August|September|October|November|December|Jan|"
-    "Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
-)
-NOT_NAMES = word_set(
-    f"{MONTHS}|{PEOPLES}|{LANGUAGES}".replace("|", " ")
-    + " Monday Tuesday Wednesday Thursday Friday Saturday Sunday Christmas Easter Halloween"
-    " Thanksgiving Mr Mrs Ms Miss Dr Sir Madam God Mom Dad Mum I It He She They We You This That "
-    "The There Here What Who When Where Why How And But So Then If Not No Yes Is Was Are My Your "
-    "His Her Our Their Also Today Tomorrow Yesterday Everyone Everybody Nobody Someone One TV "
-    "Facebook Instagram Zoom Skype"
-)
+    def _meaning(self, name: str) -> str:
+        """The pattern that {NAME} stands for."""
+        if name in self.lists:
+            return f"(?:{'|'.join(self.lists[name])})"
+        if name in self.tables:
+            longest_first = sorted(self.tables[name], key=len, reverse=True)
+            return f"(?:{'|'.join(map(re.escape, longest_first))})"
+        if name in self.fragments:
+            return self.expand(self.fragments[name])
+        raise ValueError(f"{{{name}}} is no list, table or fragment of {self.language}")
+
+
+@cache
+def language_files(folder: Path = LANGUAGES) -> dict[str, LanguageFile]:
+    """The data files of a folder, by file name, in the order of their names."""
+    files = {}
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            files[path.name] = msgspec.toml.decode(path.read_bytes(), type=LanguageFile)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Misconfigured(f"{path.name}: {error}.") from error
+    return files
+
+
+@cache
+def vocabulary(language: str, folder: Path = LANGUAGES) -> Vocabulary:
+    """The words and fragments of one language. Two of one name are refused."""
+    lists: dict[str, tuple[str, ...]] = {}
+    tables: dict[str, dict[str, str]] = {}
+    fragments: dict[str, str] = {}
+    names: set[str] = set()
+    for file_name, file in language_files(folder).items():
+        if file.language != language:
+            continue
+        for name in (*file.words, *file.tables, *file.fragments):
+            if not REFERENCE.fullmatch(f"{{{name}}}"):
+                raise Misconfigured(f"{file_name}: {name!r} must be capitals and underscores.")
+            if name in names:
+                raise Misconfigured(f"{file_name}: {name} is defined twice.")
+            names.add(name)
+        lists |= {name: tuple(words) for name, words in file.words.items()}
+        tables |= {name: by_said_word(table) for name, table in file.tables.items()}
+        fragments |= file.fragments
+    return Vocabulary(language, lists, tables, fragments)
+
+
+def by_said_word(table: dict[str, list[str]]) -> dict[str, str]:
+    """A table as it is looked up: the word kept for each word that people say."""
+    return {said: kept for kept, said_words in table.items() for said in said_words}

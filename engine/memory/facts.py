@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from engine.bounds import indexed
-from engine.extraction import OPPOSITES, fingerprint, is_single_valued
+from engine.extraction import OPPOSITES, is_single_valued
 from engine.models import EARLIEST, Row
-from engine.text import forms_by_stem
+from engine.text import fingerprint, forms_by_stem
 
 STEM_CACHE_SIZE = 4_096  # values whose stems are cached: each is compared with many others
 # Of two opposites, such as likes and dislikes, the one whose name is in the key of both.

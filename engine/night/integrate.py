@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from engine.embedding import MIN_KNOWN_SHARE, has_reliable_vector
-from engine.extraction import fingerprint
 from engine.ids import new_id
 from engine.memory import Fact, as_fact, decode_content, find_held_fact
 from engine.models import Row
 from engine.night.steps import ActiveRun, Formed, Step, as_similarity, in_batches, similar_formed
 from engine.policy import Policy
 from engine.store import Write
+from engine.text import fingerprint
 
 AT_ONCE = 200  # candidates in one step
 NEAR = 10  # memories looked at for each

@@ -15,10 +15,10 @@ from engine.errors import (
     NotYourName,
     PersonaNotFound,
 )
-from engine.extraction import fingerprint
 from engine.models import Row
 from engine.store import Graph, Page, Write, decode_arrival, decode_id, make_page, moment_key
 from engine.talk.models import Conversation, Deprioritization, Message, Speaker
+from engine.text import fingerprint
 
 # A message that has waited longer for its job was lost by the broker, and is queued again.
 MESSAGE_OVERDUE_AFTER = timedelta(seconds=30)

@@ -8,20 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import bounds
-from engine.extraction.rule_based import (
-    Extracted,
-    Extraction,
-    ExtractionInput,
-    MemoryType,
-    extract,
-    fingerprint,
-)
+from engine.extraction.rule_based import Extracted, Extraction, ExtractionInput, extract
+from engine.models import MemoryType
+from engine.text import fingerprint
 
 NOW = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-LONG = bounds.MESSAGE  # characters
+MAX_CHARACTERS = bounds.MESSAGE
 
 
-def said(content: str, speaker: str = "Sam") -> ExtractionInput:
+def message(content: str, speaker: str = "Sam") -> ExtractionInput:
     return ExtractionInput("m1", speaker, "user", content, NOW, "kitchen talk")
 
 
@@ -30,7 +25,7 @@ def of_type(extraction: Extraction, memory_type: MemoryType) -> list[Extracted]:
 
 
 def test_a_message_becomes_one_episode_in_its_own_words() -> None:
-    (episode,) = of_type(extract(said("I moved to Lisbon in March.")), MemoryType.EPISODIC)
+    (episode,) = of_type(extract(message("I moved to Lisbon in March.")), MemoryType.EPISODIC)
 
     assert episode.text == "Sam: I moved to Lisbon in March."
     assert episode.content == {
@@ -42,7 +37,7 @@ def test_a_message_becomes_one_episode_in_its_own_words() -> None:
 
 
 def test_a_message_can_give_all_three_types() -> None:
-    extraction = extract(said("I moved to Lisbon. I'm so anxious about the new job!"))
+    extraction = extract(message("I moved to Lisbon. I'm so anxious about the new job!"))
 
     assert [item.memory_type for item in extraction.items] == [
         MemoryType.EPISODIC,
@@ -56,7 +51,7 @@ def test_a_message_can_give_all_three_types() -> None:
 
 
 def test_a_semantic_item_says_who_what_and_whether() -> None:
-    (fact,) = of_type(extract(said("I don't like coriander.")), MemoryType.SEMANTIC)
+    (fact,) = of_type(extract(message("I don't like coriander.")), MemoryType.SEMANTIC)
 
     assert fact.text == "Sam does not like coriander."
     assert fact.content == {
@@ -75,7 +70,7 @@ def test_a_persona_is_heard_like_a_user() -> None:
 
 
 def test_a_greeting_in_front_of_content_is_cut_off() -> None:
-    extraction = extract(said("Hi Ada! I moved to Lisbon. How are you?"))
+    extraction = extract(message("Hi Ada! I moved to Lisbon. How are you?"))
 
     assert extraction.items[0].text == "Sam: I moved to Lisbon."
     assert extraction.left_out == ("greeting", "small_talk")
@@ -84,8 +79,10 @@ def test_a_greeting_in_front_of_content_is_cut_off() -> None:
 def test_what_was_said_before_is_a_repeat_whatever_its_case_and_marks() -> None:
     before = {fingerprint("I moved to Lisbon.")}
 
-    assert extract(said("i moved to LISBON!!"), already_said=before) == Extraction((), ("repeat",))
-    assert extract(said("I moved to Porto."), already_said=before).items
+    assert extract(message("i moved to LISBON!!"), already_said=before) == Extraction(
+        (), ("repeat",)
+    )
+    assert extract(message("I moved to Porto."), already_said=before).items
 
 
 @pytest.mark.parametrize(
@@ -114,14 +111,14 @@ def test_a_fingerprint_forgets_case_marks_spaces_and_unicode_form(one: str, othe
     ],
 )
 def test_another_language_is_remembered_as_it_was_said(content: str) -> None:
-    extraction = extract(said(content))
+    extraction = extract(message(content))
 
     assert [item.memory_type for item in extraction.items] == [MemoryType.EPISODIC]
     assert content in extraction.items[0].text
 
 
 def test_control_characters_and_lone_surrogates_are_dropped() -> None:
-    (episode, fact) = extract(said("I live\x00 in \ud83dLisbon.\x07")).items
+    (episode, fact) = extract(message("I live\x00 in \ud83dLisbon.\x07")).items
 
     assert episode.content["said"] == "I live in Lisbon."
     assert fact.text == "Sam lives in Lisbon."
@@ -129,7 +126,7 @@ def test_control_characters_and_lone_surrogates_are_dropped() -> None:
 
 @pytest.mark.parametrize("speaker", [r"\1", "{who}", "O'Neil", "Zoë", "", "%s"])
 def test_a_speaker_may_have_any_name(speaker: str) -> None:
-    items = extract(said("I love my garden. My sister Ana likes me.", speaker)).items
+    items = extract(message("I love my garden. My sister Ana likes me.", speaker)).items
 
     assert f"{speaker} likes their garden." in [item.text for item in items]
     assert f"Ana is {speaker}'s sister." in [item.text for item in items]
@@ -138,7 +135,7 @@ def test_a_speaker_may_have_any_name(speaker: str) -> None:
 def test_a_long_message_is_kept_whole() -> None:
     content = " ".join(f"Then I walked past house number {n}." for n in range(500))
 
-    (episode,) = extract(said(content)).items
+    (episode,) = extract(message(content)).items
 
     assert episode.content["said"] == content
 
@@ -152,7 +149,7 @@ WORDS = st.sampled_from([*VOCABULARY.split(), "\n"])
 
 @given(st.text() | st.lists(WORDS, max_size=40).map(" ".join))
 def test_no_text_breaks_it(content: str) -> None:
-    extraction = extract(said(content))
+    extraction = extract(message(content))
 
     assert extraction.items or extraction.left_out
     for item in extraction.items:
@@ -162,7 +159,7 @@ def test_no_text_breaks_it(content: str) -> None:
 
 @given(st.lists(WORDS, max_size=40).map(" ".join))
 def test_everything_it_says_names_the_speaker(content: str) -> None:
-    for item in extract(said(content, "Wilhelmina")).items:
+    for item in extract(message(content, "Wilhelmina")).items:
         assert "Wilhelmina" in item.text
         if item.memory_type is MemoryType.SEMANTIC:
             assert item.content["subject"].startswith("Wilhelmina")
@@ -179,7 +176,7 @@ def test_everything_it_says_names_the_speaker(content: str) -> None:
     )
 )
 def test_junk_upon_junk_yields_nothing(parts: list[str]) -> None:
-    extraction = extract(said("\n".join(parts)))
+    extraction = extract(message("\n".join(parts)))
 
     assert extraction.items == ()
     assert extraction.left_out
@@ -187,7 +184,7 @@ def test_junk_upon_junk_yields_nothing(parts: list[str]) -> None:
 
 @given(st.text(max_size=200))
 def test_saying_it_again_yields_nothing(content: str) -> None:
-    assert extract(said(content), already_said={fingerprint(content)}).items == ()
+    assert extract(message(content), already_said={fingerprint(content)}).items == ()
 
 
 ADVERSARIAL = [
@@ -228,15 +225,15 @@ ADVERSARIAL = [
 @pytest.mark.parametrize("piece", ADVERSARIAL)
 def test_time_grows_with_the_length_of_a_message_and_no_faster(piece: str) -> None:
     def seconds(length: int) -> float:
-        message = said(piece * (length // len(piece)))
+        repeated = message(piece * (length // len(piece)))
         tries = []
         for _ in range(3):
             start = time.perf_counter()
-            extract(message)
+            extract(repeated)
             tries.append(time.perf_counter() - start)
         return min(tries)
 
-    short, long = seconds(LONG // 4), seconds(LONG)
+    short, long = seconds(MAX_CHARACTERS // 4), seconds(MAX_CHARACTERS)
 
     assert long < max(0.1, 10 * short)  # four times the text; sixteen times would be quadratic
 
@@ -245,6 +242,6 @@ def test_time_grows_with_the_length_of_a_message_and_no_faster(piece: str) -> No
 @given(st.text(min_size=1, max_size=12))
 def test_no_repeated_text_takes_long(piece: str) -> None:
     start = time.perf_counter()
-    extract(said(piece * (LONG // len(piece))))
+    extract(message(piece * (MAX_CHARACTERS // len(piece))))
 
     assert time.perf_counter() - start < 2

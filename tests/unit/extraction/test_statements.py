@@ -1,22 +1,20 @@
-"""What counts as a statement, what it is filed under, and what must never become one."""
+"""What counts as a statement, which attribute it gets, and what must never become one."""
 
 import pytest
 
-from engine.extraction.statements import (
-    OPPOSITES,
-    SINGLE_VALUED,
-    Statement,
-    is_single_valued,
-    statements,
-)
-from engine.text.prose import sentences
+from engine.extraction.attributes import OPPOSITES, SINGLE_VALUED, is_single_valued
+from engine.extraction.rules import load_language
+from engine.extraction.statements import Statement, statements
+from engine.text import sentences
 
 
 def stated(content: str, speaker: str = "Sam") -> list[Statement]:
-    return statements(sentences(content), speaker)
+    english = load_language("english")
+    assert english
+    return statements(sentences(content), speaker, english)
 
 
-# What was said: what Sam is filed under, with which value.
+# What Sam says, the attribute and the value.
 FACTS = [
     # home
     ("I live in Lisbon.", "home", "Lisbon"),
@@ -180,7 +178,7 @@ RELATED = [
     ("We've got a black cat named Miso.", "cat", "Miso"),
 ]
 
-# Nothing may be made of these.
+# Nothing may be results of these.
 NOT_STATED = [
     # questions
     "Do I like olives?",
@@ -264,32 +262,36 @@ NOT_STATED = [
 
 
 @pytest.mark.parametrize(("content", "attribute", "value"), FACTS, ids=[row[0] for row in FACTS])
-def test_what_is_stated_is_filed_under_one_word(content: str, attribute: str, value: str) -> None:
-    found = [s for s in stated(content) if s.attribute == attribute]
+def test_a_statement_has_one_attribute_whatever_its_wording(
+    content: str, attribute: str, value: str
+) -> None:
+    results = [statement for statement in stated(content) if statement.attribute == attribute]
 
-    assert [s.value for s in found] == [value]
-    assert all(s.subject == "Sam" and s.polarity for s in found)
-    assert all(s.text.startswith("Sam") and s.text.endswith(".") for s in found)
+    assert [statement.value for statement in results] == [value]
+    assert all(statement.subject == "Sam" and statement.polarity for statement in results)
+    assert all(
+        statement.text.startswith("Sam") and statement.text.endswith(".") for statement in results
+    )
 
 
 @pytest.mark.parametrize(
     ("content", "attribute", "value", "text"), DENIED, ids=[row[0] for row in DENIED]
 )
-def test_what_is_denied_keeps_its_value_and_turns_round(
+def test_a_denied_statement_keeps_its_value_with_negative_polarity(
     content: str, attribute: str, value: str, text: str
 ) -> None:
-    (found,) = stated(content)
+    (statement,) = stated(content)
 
-    assert (found.attribute, found.value, found.polarity) == (attribute, value, False)
-    assert found.text == text
+    assert (statement.attribute, statement.value, statement.polarity) == (attribute, value, False)
+    assert statement.text == text
 
 
 @pytest.mark.parametrize(("content", "kin", "name"), RELATED, ids=[row[0] for row in RELATED])
 def test_somebody_of_theirs_is_a_relation(content: str, kin: str, name: str) -> None:
-    (found,) = [s for s in stated(content) if s.kind == "relation"]
+    (statement,) = [statement for statement in stated(content) if statement.kind == "relation"]
 
-    assert (found.subject, found.attribute, found.value) == ("Sam", kin, name)
-    assert found.text == f"{name} is Sam's {kin}."
+    assert (statement.subject, statement.attribute, statement.value) == ("Sam", kin, name)
+    assert statement.text == f"{name} is Sam's {kin}."
 
 
 @pytest.mark.parametrize("content", NOT_STATED)
@@ -314,21 +316,21 @@ def test_nothing_is_made_of_doubt_hearsay_and_pointing(content: str) -> None:
     ],
 )
 def test_those_near_the_speaker_have_facts_too(content: str, subject: str, text: str) -> None:
-    (found,) = stated(content)
+    (statement,) = stated(content)
 
-    assert (found.subject, found.text) == (subject, text)
+    assert (statement.subject, statement.text) == (subject, text)
 
 
 def test_a_list_is_several_values() -> None:
-    found = stated("I enjoy swimming, old maps and chess.")
+    results = stated("I enjoy swimming, old maps and chess.")
 
-    assert [s.value for s in found] == ["swimming", "old maps", "chess"]
+    assert [statement.value for statement in results] == ["swimming", "old maps", "chess"]
 
 
 def test_several_sentences_and_clauses_are_several_statements() -> None:
-    found = stated("I'm a nurse, and I live in Porto. I hate olives but I love figs!")
+    results = stated("I'm a nurse, and I live in Porto. I hate olives but I love figs!")
 
-    assert [s.text for s in found] == [
+    assert [statement.text for statement in results] == [
         "Sam is a nurse.",
         "Sam lives in Porto.",
         "Sam dislikes olives.",
@@ -354,7 +356,7 @@ def test_the_same_thing_twice_is_stated_once() -> None:
 )
 def test_a_changed_fact_has_the_same_subject_and_attribute(old: str, new: str) -> None:
     (before,) = stated(old)
-    after = next(s for s in stated(new) if s.attribute == before.attribute)
+    after = next(statement for statement in stated(new) if statement.attribute == before.attribute)
 
     assert after.subject == before.subject
     assert after.value != before.value
