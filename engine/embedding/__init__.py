@@ -18,7 +18,6 @@ from engine.embedding.embedder import (
     open_embedder,
 )
 from engine.embedding.memory_vectors import (
-    COMMON,
     MemoryVectors,
     TextInContext,
     VectorMatrix,
@@ -27,7 +26,6 @@ from engine.embedding.memory_vectors import (
 )
 
 __all__ = [
-    "COMMON",
     "MIN_KNOWN_SHARE",
     "Embedder",
     "Encoder",

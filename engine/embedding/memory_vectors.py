@@ -14,19 +14,11 @@ import numpy.typing as npt
 
 from engine.embedding.embedder import WORD, Embedder, Lexicon, Vector
 from engine.ids import id_from
-from engine.text import sentences, straighten_quotes, word_set
+from engine.text import FUNCTION_WORDS, sentences, straighten_quotes
 
 PARTS = 12  # sentences of one text that are told apart
 LEAST_WORDS = 4  # of a sentence that says something alone
 MOST_WORDS = 255
-
-# What is in every text and tells none apart.
-COMMON = word_set(
-    "the and but for into not such that their then there these they this was will with you your "
-    "yours she her hers his him its our ours are were been being have has had did does doing just "
-    "about from can could would should what when where who which how why whom whose than too very "
-    "also any all some out off over under again only own same here because while until"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +87,9 @@ async def embed_in_context(
 def words_in(lexicon: Lexicon, text: str) -> tuple[int, ...]:
     """The places of the words that tell this text apart, in their order."""
     told = WORD.findall(straighten_quotes(text).lower())
-    places = [lexicon.places.get(word) for word in dict.fromkeys(told) if word not in COMMON]
+    places = [
+        lexicon.places.get(word) for word in dict.fromkeys(told) if word not in FUNCTION_WORDS
+    ]
     return tuple(place for place in places if place is not None)[:MOST_WORDS]
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.extraction.feelings import Feeling, Lexicon, feeling
-from engine.extraction.gate import Gated, gate
+from engine.extraction.feelings import Feeling, ValenceLexicon, strongest_feeling
+from engine.extraction.gate import GateResult, gate
 from engine.extraction.statements import OPPOSITES, SINGLE_VALUED, is_single_valued, statements
 from engine.models import MemoryType
 from engine.text import fingerprint, is_english
@@ -71,7 +71,7 @@ def extract(
     said: ExtractionInput,
     *,
     already_said: Container[str] = frozenset(),
-    lexicon: Lexicon | None = None,
+    lexicon: ValenceLexicon | None = None,
 ) -> Extraction:
     """The memory items of a message; none when it is junk or an exact repeat.
 
@@ -85,13 +85,15 @@ def extract(
     return Extraction(tuple(items(said, gated, lexicon)), gated.left_out)
 
 
-def items(said: ExtractionInput, gated: Gated, lexicon: Lexicon | None) -> Iterator[Extracted]:
+def items(
+    said: ExtractionInput, gated: GateResult, lexicon: ValenceLexicon | None
+) -> Iterator[Extracted]:
     yield episode(said, gated.content)
     if not is_english(gated.content):
         return
     for statement in statements(gated.kept, said.speaker):
         yield Extracted(MemoryType.SEMANTIC, statement.text, statement.as_content())
-    if felt := feeling(gated.kept, lexicon=lexicon):
+    if felt := strongest_feeling(gated.kept, lexicon=lexicon):
         yield somatic(said, felt)
 
 

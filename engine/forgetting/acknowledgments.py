@@ -20,7 +20,7 @@ from engine.access import Tone
 from engine.errors import LlmUnavailable
 from engine.llm import Llm
 from engine.settings import Settings
-from engine.text import sentences, stemmer, stop_words, words
+from engine.text import STOP_WORDS, sentences, stemmer, words
 
 LOOKED_AT = 200_000  # characters of what is forgotten that are compared
 KEPT = 2  # letters that a word and its stem begin with alike, but for these
@@ -210,7 +210,7 @@ def repeats(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[str]:
             break
         said = {word.lower() for word in words(text[:left])}
         near = {word for word in said if word[:KEPT] in beginnings or word in IRREGULAR}
-        found |= {stem(word) for word in near - stop_words()} & wanted
+        found |= {stem(word) for word in near - STOP_WORDS} & wanted
         left -= len(text)
     return frozenset(found)
 
@@ -222,7 +222,7 @@ def stem(word: str) -> str:
 
 def stems(text: str) -> frozenset[str]:
     """The words of a text that carry content, by their stems."""
-    return frozenset(stem(word) for word in map(str.lower, words(text)) if word not in stop_words())
+    return frozenset(stem(word) for word in map(str.lower, words(text)) if word not in STOP_WORDS)
 
 
 def is_short(text: str) -> bool:

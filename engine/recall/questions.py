@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from engine.embedding import COMMON
-from engine.text import straighten_quotes, word_set, words
+from engine.text import FIRST_PERSON, QUESTION_WORDS, SECOND_PERSON, straighten_quotes, words
 
 LOOKED_AT = 4000  # characters in which times are looked for; what is asked after a page of text
 DAY = timedelta(days=1)
@@ -35,14 +34,6 @@ NUMBERS = {
     "nine": 9,
     "ten": 10,
 }
-
-# Words that ask, rather than say what is asked for; short ones are no index terms.
-ASKING = COMMON | word_set(
-    "a an as at be by i if in is it no of on or to me my we he do so am us kind type sort kinds "
-    "types sorts tell told remember know said say please many much did"
-)
-ME = word_set("i me my mine myself i'm i've i'd i'll")
-YOU = word_set("you your yours yourself you're you've you'd you'll")
 
 MONTH = "|".join(MONTHS)
 YEAR = r"(?:19|20)\d\d"
@@ -106,9 +97,9 @@ def parse_question(
     meant, text = named(text, people)
     left = [word.lower() for word in words(text)]
     if not meant:
-        meant |= {i} if i and ME & {*left} else set()
-        meant |= {you} if you and YOU & {*left} else set()
-    found = [word for word in dict.fromkeys(map(bare, left)) if word and word not in ASKING]
+        meant |= {i} if i and FIRST_PERSON & {*left} else set()
+        meant |= {you} if you and SECOND_PERSON & {*left} else set()
+    found = [word for word in dict.fromkeys(map(bare, left)) if word and word not in QUESTION_WORDS]
     about = " ".join(text.split()).strip(" ,.:;-") or asked
     return Question(
         text=about if found else asked,

@@ -17,9 +17,17 @@ from engine.ids import new_id
 from engine.models import Row
 from engine.store import Graph, Page, Write, decode_moment, make_page, moment_key
 from engine.talk.conversations import OVERDUE, get_conversation
-from engine.talk.gist import label, parts
+from engine.talk.gist import summary_sentences, topic_label
 from engine.talk.models import Checkpoint, StaleSummary
-from engine.talk.segments import LEAST, SILENCE, Span, Turn, in_order, join, segment
+from engine.talk.segments import (
+    MIN_SEGMENT_MESSAGES,
+    SILENCE,
+    Span,
+    Turn,
+    assign_late_turns,
+    in_order,
+    segment,
+)
 
 MESSAGES_AT_ONCE = 128  # put into checkpoints as one transaction, while flags wait
 
@@ -68,7 +76,7 @@ async def cover_some(write: Write, tenant_id: str, conversation_id: str, *, now:
     late = [turn for turn in turns if newest and turn.said_at < newest.from_at]
     in_time = turns[len(late) :]
     spans = await write("talk/checkpoints/list_spans", **where) if late else []
-    joined, alone = join([Span(**row["span"]) for row in spans], late)
+    joined, alone = assign_late_turns([Span(**row["span"]) for row in spans], late)
     if newest:
         in_time = [*joined.pop(newest.id, []), *in_time]
     ids = [*joined, *([newest.id] if newest and in_time else [])]
@@ -121,10 +129,10 @@ def ids_of(turns: Sequence[Turn]) -> list[str]:
 
 
 def as_stored(kept: Segment, now: datetime) -> Row:
-    ranked = parts(kept.turns)
+    ranked = summary_sentences(kept.turns)
     return {
         "id": kept.id,
-        "label": label(kept.turns) if can_be_named(kept, now) else None,
+        "label": topic_label(kept.turns) if can_be_named(kept, now) else None,
         "from_at": kept.turns[0].said_at,
         "to_at": kept.turns[-1].said_at,
         "joining": kept.joining,
@@ -137,9 +145,9 @@ def as_stored(kept: Segment, now: datetime) -> Row:
 
 def can_be_named(kept: Segment, now: datetime) -> bool:
     """Whether enough was said, of what will not leave it again, or all that will be."""
-    told = [turn for turn in kept.turns if turn.meaning is not None and not turn.flagged]
+    told = [turn for turn in kept.turns if turn.embedding is not None and not turn.flagged]
     is_over = not kept.is_open or now - kept.turns[-1].said_at >= SILENCE
-    return is_over or len(told) >= LEAST
+    return is_over or len(told) >= MIN_SEGMENT_MESSAGES
 
 
 def as_turns(rows: Sequence[Row]) -> list[Turn]:
@@ -150,8 +158,8 @@ def as_turn(row: Row) -> Turn:
     stored = dict(row["message"])
     item = stored.pop("meaning")
     return Turn(
-        meaning=None if item is None else np.array(item["embedding"], np.float32),
-        legible=item is None or has_reliable_vector(item),
+        embedding=None if item is None else np.array(item["embedding"], np.float32),
+        reliable=item is None or has_reliable_vector(item),
         **stored,
     )
 
