@@ -96,7 +96,7 @@ async def draw_candidates(
                             "content": encode_content(item.content),
                             "index_properties": index_properties(item.content),
                             "search_scope": search_scope(tenant_id, message["persona_id"]),
-                            **next(embedded).whole,
+                            **next(embedded).properties,
                         }
                         for place, item in enumerate(extraction.items)
                     ],
@@ -252,7 +252,7 @@ async def propose_candidate(
         persona_id=persona_id,
         candidate={
             **proposed,
-            **embedded.beside,
+            **embedded.properties_without_embedding,
             "search_scope": search_scope(caller.tenant_id, persona_id),
         },
         index_properties=index_properties(content),
@@ -311,7 +311,7 @@ async def edit_candidate(
     if text is not None:
         (embedded,) = await embed_in_context(embedder, [TextInContext(text)])
         embedding = embedded.embedding
-        changes |= embedded.beside
+        changes |= embedded.properties_without_embedding
     return await change(
         graph,
         caller,

@@ -164,7 +164,7 @@ async def remember(
         "text": new.text,
         "content": encode_content(new.content),
         "said_at": new.said_at or now,
-        **embedded.beside,
+        **embedded.properties_without_embedding,
         "search_scope": search_scope(caller.tenant_id, persona_id),
         "tags": list(dict.fromkeys(new.tags)),
         "project": new.project,

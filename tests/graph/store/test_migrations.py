@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.embedding.embedder import Embedder, claim_model
+from engine.embedding import Embedder, claim_model
 from engine.errors import ModelMismatch, SchemaDrift, SchemaTooNew, StatementFailed
 from engine.settings import Settings
 from engine.store import migrations
