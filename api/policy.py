@@ -68,7 +68,7 @@ class PolicyController(Controller):
         """Change the policy under all personas; what is not named goes back to the default."""
         now = await clock.now()
         layer = await set_tenant_policy(graph, caller.tenant_id, data, by=caller.acts_as, now=now)
-        recall.forget_cards(caller.tenant_id)
+        recall.forget_profiles(caller.tenant_id)
         return layer
 
     @get(
@@ -106,5 +106,5 @@ class PolicyController(Controller):
         policy = await set_persona_policy(
             graph, caller.tenant_id, persona_id, data, by=caller.acts_as, now=now
         )
-        recall.forget_cards(caller.tenant_id, persona_id)
+        recall.forget_profiles(caller.tenant_id, persona_id)
         return policy

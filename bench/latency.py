@@ -327,7 +327,7 @@ async def measure(
                 "IN TRANSACTIONS OF 5000 ROWS",
                 t=TENANT,
             )
-            world = World(list(lexicon.places), embedder.dimensions)
+            world = World(list(lexicon.positions), embedder.dimensions)
             asked = await load(graph, embedder, world, size, given.runs)
             recall = Recall(graph, embedder, seconds=600)
             large = [it for it in asked if it.persona_id != PROBE]

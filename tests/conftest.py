@@ -15,7 +15,7 @@ import pytest
 
 import cypher
 from engine.access.tenants import add_tenant
-from engine.embedding.embedder import (
+from engine.embedding import (
     Embedder,
     Encoder,
     Vector,

@@ -12,7 +12,7 @@ import numpy as np
 from engine.access.instances import add_instance
 from engine.access.models import Caller, Instance, Persona, Role, Tone
 from engine.access.personas import add_persona
-from engine.embedding.embedder import Embedder, Encoder, Vector, normalized
+from engine.embedding import Embedder, Encoder, Vector, normalized
 from engine.extraction.port import RuleExtractor
 from engine.forgetting.flags import FlagRules
 from engine.memory.candidates import list_candidates, propose_candidate

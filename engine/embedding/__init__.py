@@ -1,24 +1,13 @@
-"""Texts as vectors: encoders behind one port, and the vectors that are kept of each memory.
+"""Embeddings: encoders behind one port, and the vectors and words stored with each memory.
 
 The only room that loads a model; the graph records which one made its vectors.
 """
 
-from engine.embedding.embedder import (
-    MIN_KNOWN_SHARE,
-    Embedder,
-    Encoder,
-    Lexicon,
-    Vector,
-    claim_model,
-    estimate_tokens,
-    has_reliable_vector,
-    lexicon_file,
-    normalized,
-    onnx_folder,
-    open_embedder,
-)
+from engine.embedding.coverage import MIN_KNOWN_SHARE, has_reliable_vector
+from engine.embedding.embedder import Embedder, lexicon_file, open_embedder
+from engine.embedding.encoders import Encoder, estimate_tokens, onnx_folder
+from engine.embedding.lexicon import Lexicon
 from engine.embedding.memory_vectors import (
-    COMMON,
     EmbeddedText,
     MemoryVectors,
     TextInContext,
@@ -26,9 +15,10 @@ from engine.embedding.memory_vectors import (
     embed_in_context,
     search_scope,
 )
+from engine.embedding.model_record import claim_model
+from engine.embedding.vectors import Vector, normalized
 
 __all__ = [
-    "COMMON",
     "MIN_KNOWN_SHARE",
     "EmbeddedText",
     "Embedder",

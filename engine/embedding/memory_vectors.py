@@ -1,8 +1,8 @@
-"""What a search looks at more closely than an index can: the sides of what was said.
+"""What ranking compares with a question beyond the one vector in the index.
 
-A memory's one vector is the mean of all it says. Beside it are kept the vector of each sentence,
-that of it together with what was said just before, and the words in it and in the question it
-answers. All of it is packed into one property, small enough to be fetched for every find.
+One vector is the mean of everything a memory says. So a memory also has a vector for each of its
+sentences, one for its text together with the message before it, its words, and the words of the
+question it answers. All of it is packed into one property, small enough to be read for every hit.
 """
 
 from collections.abc import Sequence
@@ -12,48 +12,42 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.embedding.embedder import WORD, Embedder, Lexicon, Vector
+from engine.embedding.embedder import Embedder
+from engine.embedding.lexicon import WORD, Lexicon
+from engine.embedding.vectors import Vector
 from engine.ids import id_from
-from engine.text import sentences, straighten_quotes, word_set
+from engine.text import FUNCTION_WORDS, sentences, straighten_quotes
 
-PARTS = 12  # sentences of one text that are told apart
-LEAST_WORDS = 4  # of a sentence that says something alone
-MOST_WORDS = 255
-
-# What is in every text and tells none apart.
-COMMON = word_set(
-    "the and but for into not such that their then there these they this was will with you your "
-    "yours she her hers his him its our ours are were been being have has had did does doing just "
-    "about from can could would should what when where who which how why whom whose than too very "
-    "also any all some out off over under again only own same here because while until"
-)
+MAX_SENTENCES = 12  # of one text that have vectors of their own
+MIN_SENTENCE_WORDS = 4  # a shorter sentence says little alone
+MAX_WORDS = 255  # of one text; the packed count is one byte
 
 
 @dataclass(frozen=True, slots=True)
 class TextInContext:
-    """Something to be remembered, and what was said just before it by somebody else."""
+    """A text to be remembered, and the message before it by another speaker."""
 
     text: str
     before: str | None = None
-    kept_as: str | None = None  # what it will be told as, if in other words
+    kept_as: str | None = None  # the stored text, if it differs; its tokens are counted
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedText:
-    """What a search needs of a text, and how long it is."""
+    """The stored properties of a text that search and budgets need."""
 
     embedding: Vector
     packed_vectors: bytes
     token_estimate: int
-    known_share: float  # how much of it the encoder was taught to read
+    known_share: float  # of the text, that the encoder has words for
 
     @property
-    def whole(self) -> dict[str, Any]:
-        return {"embedding": self.embedding, **self.beside}
+    def properties(self) -> dict[str, Any]:
+        return {"embedding": self.embedding, **self.properties_without_embedding}
 
     @property
-    def beside(self) -> dict[str, Any]:
-        """What is kept beside the vector, which goes a way of its own."""
+    def properties_without_embedding(self) -> dict[str, Any]:
+        """For statements that take the embedding as a parameter of its own."""
         return {
             "packed_vectors": self.packed_vectors,
             "token_estimate": self.token_estimate,
@@ -62,132 +56,155 @@ class EmbeddedText:
 
 
 async def embed_in_context(
-    embedder: Embedder, sayings: Sequence[TextInContext]
+    embedder: Embedder, texts: Sequence[TextInContext]
 ) -> list[EmbeddedText]:
-    """What a search needs of each."""
+    """The search properties of each text. All texts are encoded in one call."""
     lexicon = await embedder.lexicon()
-    texts: list[str] = []
-    spans = []
-    for saying in sayings:
-        parts = [it for it in sentences(saying.text) if len(it.split()) >= LEAST_WORDS][:PARTS]
-        parts = parts if len(parts) > 1 else []
-        beside = [f"{saying.before} {saying.text}"] if saying.before else []
-        spans.append((len(texts), len(beside), len(parts)))
-        texts += [saying.text, *beside, *parts]
-    vectors = await embedder.embed(texts)
-    counts = await embedder.count([saying.kept_as or saying.text for saying in sayings])
-    shares = await embedder.known([saying.text for saying in sayings])
-    found = []
-    for saying, tokens, share, (at, beside_count, part_count) in zip(
-        sayings, counts, shares, spans, strict=True
+    to_encode = [texts_to_encode(text) for text in texts]
+    vectors = iter(await embedder.embed([part for parts in to_encode for part in parts]))
+    token_counts = await embedder.count_tokens([text.kept_as or text.text for text in texts])
+    known_shares = await embedder.known_shares([text.text for text in texts])
+    embedded = []
+    for text, parts, tokens, share in zip(
+        texts, to_encode, token_counts, known_shares, strict=True
     ):
-        faces = MemoryVectors(
-            own=vectors[at],
-            beside=vectors[at + 1] if beside_count else None,
-            parts=tuple(vectors[at + 1 + beside_count : at + 1 + beside_count + part_count]),
-            words=words_in(lexicon, saying.text),
-            heard=words_in(lexicon, asked_in(saying.before or "")),
+        whole_text, *others = (next(vectors) for _ in parts)
+        memory_vectors = MemoryVectors(
+            whole_text,
+            in_context=others.pop(0) if text.before else None,
+            sentences=tuple(others),
+            words=word_positions(lexicon, text.text),
+            answered_words=word_positions(lexicon, questions_in(text.before or "")),
         )
-        found.append(EmbeddedText(vectors[at], faces.pack(), tokens, share))
-    return found
+        embedded.append(EmbeddedText(whole_text, memory_vectors.pack(), tokens, share))
+    return embedded
 
 
-def words_in(lexicon: Lexicon, text: str) -> tuple[int, ...]:
-    """The places of the words that tell this text apart, in their order."""
-    told = WORD.findall(straighten_quotes(text).lower())
-    places = [lexicon.places.get(word) for word in dict.fromkeys(told) if word not in COMMON]
-    return tuple(place for place in places if place is not None)[:MOST_WORDS]
+def texts_to_encode(text: TextInContext) -> list[str]:
+    """The text, the text after the message before it if any, and its sentences if several."""
+    long_sentences = [
+        sentence for sentence in sentences(text.text) if len(sentence.split()) >= MIN_SENTENCE_WORDS
+    ]
+    in_context = [f"{text.before} {text.text}"] if text.before else []
+    parts = long_sentences[:MAX_SENTENCES] if len(long_sentences) > 1 else []
+    return [text.text, *in_context, *parts]
 
 
-def asked_in(text: str) -> str:
+def word_positions(lexicon: Lexicon, text: str) -> tuple[int, ...]:
+    """The lexicon positions of a text's words, function words left out, in their order."""
+    words = dict.fromkeys(WORD.findall(straighten_quotes(text).lower()))
+    positions = [lexicon.positions.get(word) for word in words if word not in FUNCTION_WORDS]
+    return tuple(position for position in positions if position is not None)[:MAX_WORDS]
+
+
+def questions_in(text: str) -> str:
     """The questions of a text."""
-    return " ".join(it for it in sentences(text) if it.rstrip().endswith("?"))
+    return " ".join(sentence for sentence in sentences(text) if sentence.rstrip().endswith("?"))
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryVectors:
-    """The sides of one memory. Vectors are kept in one byte a number, which moves no ranking."""
+    """All vectors and words of one memory. Packed, a number takes one byte; no ranking changed."""
 
-    own: Vector
-    beside: Vector | None = None
-    parts: tuple[Vector, ...] = ()
-    words: tuple[int, ...] = ()
-    heard: tuple[int, ...] = ()
+    whole_text: Vector
+    in_context: Vector | None = None  # of the text together with the message before it
+    sentences: tuple[Vector, ...] = ()
+    words: tuple[int, ...] = ()  # lexicon positions
+    answered_words: tuple[int, ...] = ()  # of the question the text answers
 
     def pack(self) -> bytes:
-        vectors = [self.own, *([] if self.beside is None else [self.beside]), *self.parts]
-        head = bytes((len(self.parts), self.beside is not None, len(self.words), len(self.heard)))
-        words = np.array([*self.words, *self.heard], "<u2").tobytes()
-        return head + words + b"".join(map(as_bytes, vectors))
+        """Four counts of one byte, words of two bytes, then the vectors."""
+        in_context = [] if self.in_context is None else [self.in_context]
+        vectors = [self.whole_text, *in_context, *self.sentences]
+        header = bytes(
+            (len(self.sentences), len(in_context), len(self.words), len(self.answered_words))
+        )
+        words = np.array([*self.words, *self.answered_words], "<u2").tobytes()
+        return header + words + b"".join(map(quantized, vectors))
 
 
-def as_bytes(vector: Vector) -> bytes:
+def quantized(vector: Vector) -> bytes:
+    """The vector in one signed byte a number. Its length is lost, its direction is kept."""
     top = float(np.abs(vector).max()) or 1.0
     return np.round(vector * (127 / top)).astype(np.int8).tobytes()
 
 
 @dataclass(frozen=True, slots=True)
 class RaggedArray:
-    """Lists of different lengths, one after another."""
+    """Lists of different lengths, stored one after another."""
 
     values: npt.NDArray[Any]
-    counts: npt.NDArray[np.intp]
+    counts: npt.NDArray[np.intp]  # length of each list
 
-    def most(self, of: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """The most in each list, of what lines of figures say of each value; nothing of none."""
-        most = np.zeros((len(of), len(self.counts)))
-        some = np.flatnonzero(self.counts)
-        if some.size:
-            starts = (np.cumsum(self.counts) - self.counts)[some]
-            most[:, some] = np.maximum.reduceat(of, starts, axis=1)
-        return most
+    def maxima(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """The maximum score in each list, for each row of scores; 0 for an empty list.
+
+        A row of `scores` holds one number for each of `values`.
+        """
+        maxima = np.zeros((len(scores), len(self.counts)))
+        filled = np.flatnonzero(self.counts)
+        if filled.size:
+            starts = (np.cumsum(self.counts) - self.counts)[filled]
+            maxima[:, filled] = np.maximum.reduceat(scores, starts, axis=1)
+        return maxima
 
 
 @dataclass(frozen=True, slots=True)
 class VectorMatrix:
-    """The vectors of many memories, side by side, to be held against one question."""
+    """The vectors and words of many memories, to be compared with one question at once."""
 
-    vectors: npt.NDArray[np.float32]  # all of them, one after another
-    counts: npt.NDArray[np.intp]  # how many of them are whose
-    has_beside: npt.NDArray[np.bool_]  # then the second is that of it with what was said before
+    vectors: npt.NDArray[np.float32]  # of all memories, one after another
+    counts: npt.NDArray[np.intp]  # vectors of each memory
+    has_context: npt.NDArray[np.bool_]  # whether a memory's second vector is the one in context
     words: RaggedArray
-    heard: RaggedArray
+    answered_words: RaggedArray
 
     @classmethod
     def unpack(cls, packed: Sequence[bytes], dimensions: int) -> "VectorMatrix":
-        heads = np.frombuffer(b"".join([it[:4] for it in packed]), np.uint8).reshape(-1, 4)
-        parts, has_beside, words, heard = heads.astype(np.intp).T
-        middles, starts = (4 + 2 * words).tolist(), (4 + 2 * (words + heard)).tolist()
-        told = b"".join([it[4:end] for it, end in zip(packed, middles, strict=True)])
-        asked = b"".join(
-            [it[start:end] for it, start, end in zip(packed, middles, starts, strict=True)]
+        """The matrix of what `MemoryVectors.pack` made of each memory."""
+        headers = np.frombuffer(b"".join([item[:4] for item in packed]), np.uint8).reshape(-1, 4)
+        sentence_counts, has_context, word_counts, answered_counts = headers.astype(np.intp).T
+        word_ends = (4 + 2 * word_counts).tolist()
+        answered_ends = (4 + 2 * (word_counts + answered_counts)).tolist()
+        words = b"".join([item[4:end] for item, end in zip(packed, word_ends, strict=True)])
+        answered_words = b"".join(
+            [
+                item[start:end]
+                for item, start, end in zip(packed, word_ends, answered_ends, strict=True)
+            ]
         )
-        vectors = b"".join([it[start:] for it, start in zip(packed, starts, strict=True)])
+        vectors = b"".join(
+            [item[start:] for item, start in zip(packed, answered_ends, strict=True)]
+        )
         return cls(
             np.frombuffer(vectors, np.int8).reshape(-1, dimensions).astype(np.float32),
-            1 + has_beside + parts,
-            has_beside.astype(bool),
-            RaggedArray(np.frombuffer(told, "<u2"), words),
-            RaggedArray(np.frombuffer(asked, "<u2"), heard),
+            1 + has_context + sentence_counts,
+            has_context.astype(bool),
+            RaggedArray(np.frombuffer(words, "<u2"), word_counts),
+            RaggedArray(np.frombuffer(answered_words, "<u2"), answered_counts),
         )
 
     @property
     def count(self) -> int:
+        """The number of memories."""
         return len(self.counts)
 
-    def nearest(self, question: Vector) -> tuple[Vector, Vector]:
-        """How near the nearest sentence of each is to the question, and how near it is beside
-        what was said before it."""
+    def similarities(self, question: Vector) -> tuple[Vector, Vector]:
+        """Cosines of the question with each memory's best vector, and with its one in context.
+
+        The best is taken of the whole text and its sentences. A memory without a message before it
+        counts its whole text as in context.
+        """
         lengths = np.sqrt(np.einsum("ij,ij->i", self.vectors, self.vectors))
         cosines = self.vectors @ question / np.maximum(lengths, 1e-6)
-        first = np.cumsum(self.counts) - self.counts
-        second = first[self.has_beside] + 1
-        together = cosines[first]
-        together[self.has_beside] = cosines[second]
-        cosines[second] = -1.0
-        return np.maximum.reduceat(cosines, first), together
+        whole_text = np.cumsum(self.counts) - self.counts
+        in_context = whole_text[self.has_context] + 1
+        context_cosines = cosines[whole_text]
+        context_cosines[self.has_context] = cosines[in_context]
+        cosines[in_context] = -1.0  # never the best
+        return np.maximum.reduceat(cosines, whole_text), context_cosines
 
 
 def search_scope(tenant_id: str, persona_id: str) -> str:
-    """A tenant and a persona as one word that no analyzer takes apart."""
+    """The full-text token of a tenant and persona; one word that no analyzer splits."""
     return f"x{id_from(tenant_id, persona_id)}x"

@@ -1,12 +1,13 @@
 # ruff: noqa: RUF001  # letters of other scripts that look like Latin ones are meant
-"""What people say to each other everywhere and nobody needs to remember, in many languages.
+"""Greetings, thanks and other courtesies in many languages, which the gate leaves out.
 
-Whole parts of a sentence, compared as `fingerprint` folds them. English has patterns of its own in
-the gate; here stand the courtesies of other languages, and no word that can be content.
+Each phrase must equal a whole part of a sentence, as `fingerprint` folds it. English has patterns
+in the gate instead. No phrase here can be content.
 """
 
 from engine.text import fingerprint
 
+# By reason.
 COURTESIES: dict[str, tuple[str, ...]] = {
     "greeting": (
         # German, Dutch, Scandinavian, Finnish
@@ -106,7 +107,7 @@ COURTESIES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-REASON_OF: dict[str, str] = {
+REASON_BY_COURTESY: dict[str, str] = {
     folded: reason
     for reason, lists in COURTESIES.items()
     for phrases in lists

@@ -1,26 +1,27 @@
-"""What is not worth a memory: greetings, fillers, acknowledgments, thanks, bare questions.
+"""The gate: cuts greetings, fillers, acknowledgments, thanks and bare questions off a message.
 
-A message is judged sentence by sentence. Junk at either end is cut off and what lies between is
-kept whole, so a greeting in front of content costs nothing, and words said together stay together.
+A message is judged sentence by sentence. Junk is cut off at both ends; what lies between is kept
+whole, so that a greeting before content does no harm and what was said together stays together.
 """
 
 import re
 from dataclasses import dataclass
 
-from engine.extraction.courtesies import REASON_OF
+from engine.extraction.courtesies import REASON_BY_COURTESY
 from engine.text import (
+    UNINFORMATIVE_WORDS,
     clean_text,
     fingerprint,
     is_english,
     sentences,
     straighten_quotes,
-    word_set,
     words,
 )
 
-MIN_WORDS = 2  # a lone word means nothing without the question it answers
-QUESTION_WORDS = 3  # what a question must carry, besides function words, to be worth keeping
-FOREIGN_WORDS = 5  # a question this short is small talk in any language
+MIN_WORDS = 2  # a single word means nothing without the question it answers
+MIN_INFORMATIVE_WORDS = 3  # a question needs so many words of content to be worth keeping
+MAX_FOREIGN_SMALL_TALK_WORDS = 5  # a question this short is small talk in any language
+MAX_ROTE_CHARACTERS = 160  # no longer sentence is rote, so none is matched
 
 VERY = r"(?:so|very|really|pretty|super|truly|absolutely|just|totally|such|quite|too|all) "
 GOOD = (
@@ -32,8 +33,8 @@ GOOD = (
 )
 NEWS = r"(?:news|idea|point|question|plan|job|work|stuff|one|thing|time|choice|call|shot|pic|photo)"
 
-# Each is matched against a whole part of a sentence, folded: lower case, no marks.
-JUNK: dict[str, re.Pattern[str]] = {
+# By reason. Each pattern must match a whole part of a sentence, as `fingerprint` folds it.
+JUNK_PATTERNS: dict[str, re.Pattern[str]] = {
     "greeting": re.compile(
         r"(?:hi+|he+y+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|"
         r"morning|hola|bonjour|salut|coucou|hallo|servus|moin|guten (?:tag|morgen|abend)|ciao|"
@@ -119,118 +120,109 @@ JUNK: dict[str, re.Pattern[str]] = {
     ),
 }
 
-PART = re.compile(
+PART_SEPARATOR = re.compile(
     r"[,!;:]+\s+|[\u3001\uff0c\uff01\uff1b\uff1a\u060c\u061b]+\s*|\s+-+\s+"
     r"|\s*[!?.\u3002\uff1f\u061f\u0964]+\s*$"
 )
 VOCATIVE = re.compile(r"[^\W\d_][\w'-]{1,20}")
 NAME_AFTER_JUNK = re.compile(r"(.*\S) [A-Z][\w'-]{1,20}")
 QUESTION = re.compile(r"\?[\"')\]\s]*$")
-OF_SPEAKER = re.compile(r"\b(?:i|my|mine|we|our|ours)\b")
-TO_SPEAKER = re.compile(r"\b(?:me|us)\b")
-# Questions that tell: what follows them is news, not something the speaker wants to know.
-TELLS = re.compile(
+FIRST_PERSON_SUBJECT = re.compile(r"\b(?:i|my|mine|we|our|ours)\b")
+FIRST_PERSON_OBJECT = re.compile(r"\b(?:me|us)\b")
+# Questions that announce something: they tell news rather than ask for it.
+ANNOUNCES = re.compile(
     r"\b(?:did (?:you|i|we) (?:hear|know|see|tell|mention)|have (?:you|i) (?:heard|told|"
     r"mentioned)|do you (?:know|remember) (?:that|when|how|my|the)|remember (?:when|that|how|my|"
     r"the)|guess (?:what|who))\b"
 )
-EMPTY_WORDS = word_set(
-    "a an and any anything are as at be been being but by can could did do does doing done for "
-    "from get going good got had has have he her here him his how i if in is it its just know let "
-    "like lot make me mean more my new not now of on one or our out really s say see she should "
-    "so some something still t tell than that the their them then there these they thing things "
-    "think this those to too up us was we were what when where which who why will with would yes "
-    "you your yours ve re ll m d"
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
-    """What the gate lets through, which may be nothing, and why it kept back the rest."""
+class GateResult:
+    """The part of a message that passes the gate, and the reasons for what does not."""
 
-    content: str
-    kept: tuple[str, ...]  # the sentences that are worth reading for statements and feelings
-    left_out: tuple[str, ...]
+    content: str  # empty when nothing passes
+    kept: tuple[str, ...]  # the sentences that are searched for statements and feelings
+    left_out: tuple[str, ...]  # reasons, each once
 
 
-def gate(text: str) -> Gated:
-    """Cut the junk off both ends of a message."""
-    whole = clean_text(text)
-    found = sentences(whole)
-    reasons = [junk(sentence) for sentence in found]
+def gate(text: str) -> GateResult:
+    """The message without the junk at its beginning and end."""
+    cleaned = clean_text(text)
+    all_sentences = sentences(cleaned)
+    reasons = [junk_reason(sentence) for sentence in all_sentences]
     left_out = tuple(dict.fromkeys(reason for reason in reasons if reason))
 
-    # A question between statements is part of what was said; alone it is not.
-    content = [place for place, reason in enumerate(reasons) if reason is None]
-    if not content:
-        return Gated("", (), left_out or ("empty",))
-    first, last = content[0], content[-1]
-    while last + 1 < len(found) and reasons[last + 1] == "question":
+    kept = [index for index, reason in enumerate(reasons) if reason is None]
+    if not kept:
+        return GateResult("", (), left_out or ("empty",))
+    # Questions right after a statement belong to it; alone they are junk.
+    first, last = kept[0], kept[-1]
+    while last + 1 < len(all_sentences) and reasons[last + 1] == "question":
         last += 1
 
-    between = (
-        "\n".join(found[first : last + 1]) if "\n" in whole else " ".join(found[first : last + 1])
-    )
-    return Gated(between, tuple(found[place] for place in content), left_out)
+    separator = "\n" if "\n" in cleaned else " "
+    content = separator.join(all_sentences[first : last + 1])
+    return GateResult(content, tuple(all_sentences[index] for index in kept), left_out)
 
 
-def junk(sentence: str) -> str | None:
-    """Why a sentence is not worth keeping, or None when it is."""
+def junk_reason(sentence: str) -> str | None:
+    """The reason a sentence is not worth keeping, or None when it is."""
     plain = straighten_quotes(sentence)
     folded = fingerprint(plain)
     if not folded:
         return "emoji" if any(ord(letter) > 0x2000 for letter in sentence) else "empty"
-    if reason := rote(plain):
+    if reason := rote_reason(plain):
         return reason
-    if QUESTION.search(plain) and not informs(folded) and not is_foreign(plain):
+    if QUESTION.search(plain) and not is_informative(folded) and not is_foreign(plain):
         return "question"
     if len(words(plain)) < MIN_WORDS and not is_unspaced(folded):
         return "too_short"
     return None
 
 
-def rote(sentence: str) -> str | None:
-    """The reason when every part of the sentence is something everybody says; the first one's."""
-    if len(sentence) > 160:  # nothing this long is rote, and it need not be looked at
+def rote_reason(sentence: str) -> str | None:
+    """The reason of the first part when every part of the sentence is rote, otherwise None."""
+    if len(sentence) > MAX_ROTE_CHARACTERS:
         return None
-    parts = [part for part in PART.split(sentence) if fingerprint(part)]
-    reasons = [rote_part(part) for part in parts]
-    said = [reason for reason in reasons if reason != "vocative"]
-    if not said or None in said:
+    parts = [part for part in PART_SEPARATOR.split(sentence) if fingerprint(part)]
+    reasons = [reason for part in parts if (reason := rote_part_reason(part)) != "vocative"]
+    if not reasons or None in reasons:
         return None
-    return said[0]
+    return reasons[0]
 
 
-def rote_part(part: str) -> str | None:
+def rote_part_reason(part: str) -> str | None:
+    """The reason a part of a sentence is rote, "vocative" for a lone name, or None."""
     folded = fingerprint(part)
-    if folded in REASON_OF:
-        return REASON_OF[folded]
-    for reason, pattern in JUNK.items():
+    if folded in REASON_BY_COURTESY:
+        return REASON_BY_COURTESY[folded]
+    for reason, pattern in JUNK_PATTERNS.items():
         if pattern.fullmatch(folded):
             return reason
     if VOCATIVE.fullmatch(part.strip()) and part.strip()[0].isupper():
         return "vocative"
     if named := NAME_AFTER_JUNK.fullmatch(part.strip()):
-        before_name = rote_part(named[1])
+        before_name = rote_part_reason(named[1])
         return None if before_name == "vocative" else before_name
     return None
 
 
-def informs(folded: str) -> bool:
-    """Whether a question tells something too: of the speaker, or as news."""
-    carried = [word for word in folded.split() if word not in EMPTY_WORDS]
-    if TELLS.search(folded):
-        return len(carried) >= QUESTION_WORDS - 1
-    if OF_SPEAKER.search(folded):
-        return len(carried) >= QUESTION_WORDS
-    return bool(TO_SPEAKER.search(folded)) and len(carried) > QUESTION_WORDS
+def is_informative(folded: str) -> bool:
+    """Whether a question also tells something: about the speaker, or as news."""
+    word_count = sum(word not in UNINFORMATIVE_WORDS for word in folded.split())
+    if ANNOUNCES.search(folded):
+        return word_count >= MIN_INFORMATIVE_WORDS - 1
+    if FIRST_PERSON_SUBJECT.search(folded):
+        return word_count >= MIN_INFORMATIVE_WORDS
+    return bool(FIRST_PERSON_OBJECT.search(folded)) and word_count > MIN_INFORMATIVE_WORDS
 
 
 def is_foreign(sentence: str) -> bool:
-    """Whether a question may tell something in a language that `informs` cannot read."""
-    return len(words(sentence)) > FOREIGN_WORDS and not is_english(sentence)
+    """Whether a question may tell something in a language `is_informative` does not know."""
+    return len(words(sentence)) > MAX_FOREIGN_SMALL_TALK_WORDS and not is_english(sentence)
 
 
 def is_unspaced(folded: str) -> bool:
-    """Scripts that write without spaces say much in one word."""
+    """Whether a text is in a script without spaces, where one word can be a sentence."""
     return len(folded) >= 4 and ord(max(folded)) > 0x0E00

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from engine.extraction.feelings import Feeling, Lexicon, feeling
-from engine.extraction.gate import Gated, gate
+from engine.extraction.feelings import Feeling, ValenceLexicon, strongest_feeling
+from engine.extraction.gate import GateResult, gate
 from engine.extraction.rules import load_language
 from engine.extraction.statements import statements
 from engine.models import MemoryType
@@ -59,7 +59,7 @@ def extract(
     message: ExtractionInput,
     *,
     already_said: Container[str] = frozenset(),
-    lexicon: Lexicon | None = None,
+    lexicon: ValenceLexicon | None = None,
 ) -> Extraction:
     """The memory items of a message; none when it is junk or an exact repeat.
 
@@ -73,14 +73,16 @@ def extract(
     return Extraction(tuple(items(message, gated, lexicon)), gated.left_out)
 
 
-def items(message: ExtractionInput, gated: Gated, lexicon: Lexicon | None) -> Iterator[Extracted]:
+def items(
+    message: ExtractionInput, gated: GateResult, lexicon: ValenceLexicon | None
+) -> Iterator[Extracted]:
     """The items of what the gate lets through: the episode, the statements, a feeling."""
     yield episode(message, gated.content)
     language_name = language_of(gated.content)
     if language := load_language(language_name):
         for statement in statements(gated.kept, message.speaker, language):
             yield Extracted(MemoryType.SEMANTIC, statement.text, statement.as_content())
-    if language_name == "english" and (felt := feeling(gated.kept, lexicon=lexicon)):
+    if language_name == "english" and (felt := strongest_feeling(gated.kept, lexicon=lexicon)):
         yield somatic(message, felt)
 
 

@@ -21,7 +21,7 @@ from engine.access import Tone
 from engine.errors import LlmUnavailable
 from engine.llm import Llm
 from engine.settings import Settings
-from engine.text import sentences, stemmer, stop_words, words
+from engine.text import STOP_WORDS, sentences, stemmer, words
 
 MAX_COMPARED_CHARACTERS = 200_000  # of the forgotten messages
 STEM_PREFIX = 2  # letters that a word and its stem have in common, except for these words
@@ -221,7 +221,7 @@ def repeated_stems(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[st
         possible = {
             word for word in distinct if word[:STEM_PREFIX] in prefixes or word in IRREGULAR
         }
-        repeated |= {stem(word) for word in possible - stop_words()} & wanted
+        repeated |= {stem(word) for word in possible - STOP_WORDS} & wanted
         characters_left -= len(text)
     return frozenset(repeated)
 
@@ -233,7 +233,7 @@ def stem(word: str) -> str:
 
 def content_stems(text: str) -> frozenset[str]:
     """The stems of the words of a text that are no stop words."""
-    return frozenset(stem(word) for word in map(str.lower, words(text)) if word not in stop_words())
+    return frozenset(stem(word) for word in map(str.lower, words(text)) if word not in STOP_WORDS)
 
 
 def is_short_statement(text: str) -> bool:

@@ -63,7 +63,7 @@ async def propose_candidate(
         persona_id=persona_id,
         candidate={
             **properties,
-            **embedded.beside,
+            **embedded.properties_without_embedding,
             "search_scope": search_scope(caller.tenant_id, persona_id),
         },
         index_properties=index_properties(content),
@@ -139,7 +139,7 @@ async def edit_candidate(
     if text is not None:
         (embedded,) = await embed_in_context(embedder, [TextInContext(text)])
         embedding = embedded.embedding
-        changes |= embedded.beside
+        changes |= embedded.properties_without_embedding
     return await update_candidate(
         graph,
         caller,

@@ -131,7 +131,7 @@ def drawn_rows(
                     **item_properties(item.memory_type, item.text, item.content),
                     "index_properties": index_properties(item.content),
                     "search_scope": search_scope(tenant_id, message["persona_id"]),
-                    **next(embeddings).whole,
+                    **next(embeddings).properties,
                 }
                 for number, item in enumerate(extraction.items)
             ],

@@ -170,7 +170,7 @@ async def remember(
         persona_id=persona_id,
         memory={
             **properties,
-            **embedded.beside,
+            **embedded.properties_without_embedding,
             "search_scope": search_scope(caller.tenant_id, persona_id),
         },
         index_properties=index_properties(new.content),

@@ -109,7 +109,7 @@ def plan_themes(rows: Sequence[Row], run: ActiveRun, readings: Readings) -> Plan
             )
             continue
         free = [episode, *(it for it in near if it["id"] not in theme_of)]
-        places, terms = name_theme([readings.of(it) for it in free], least=least)
+        places, terms = name_theme([readings.of(it) for it in free], min_texts=least)
         group = [free[place] for place in places]
         days = {it["said_at"].date() for it in group}
         if len(days) > 1 and terms:

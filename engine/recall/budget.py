@@ -1,4 +1,4 @@
-"""What fits into a budget of tokens, and what is told of what did not."""
+"""Fills a token budget with pieces of context, and lists what was left out."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,25 +10,25 @@ from engine.recall.recall import Hit
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One piece of what a persona is handed, and where it came from."""
+    """One piece of a persona's context, and where it came from."""
 
     layer: str
     content: str
     tokens: int = 0
-    role: str | None = None  # user, persona, or system for what stands in for others
+    role: str | None = None  # user, persona, or system
     speaker: str | None = None
     said_at: datetime | None = None
     message_id: str | None = None
     memory_id: str | None = None
     checkpoint_id: str | None = None
-    score: float | None = None  # of what was asked for; what stands there unasked has none
-    deprioritized: bool = False  # somebody asked to forget it; only when nothing else came up
+    score: float | None = None  # of a recall's hits alone
+    deprioritized: bool = False  # flagged; returned only when nothing else matches
     hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A piece there was no room for."""
+    """A piece that did not fit into the budget."""
 
     layer: str
     tokens: int
@@ -37,70 +37,73 @@ class LeftOut:
     checkpoint_id: str | None
 
 
-Unit = tuple[Piece, ...]  # stands together or not at all
+Unit = tuple[Piece, ...]  # taken together or not at all
 
 
 @dataclass(slots=True)
 class LayerPieces:
-    """One layer's candidates, the most wanted first, and what of them was taken."""
+    """The units a layer could hold, most important first, and which of them were taken."""
 
     units: Sequence[Unit]
-    in_a_row: bool = False  # nothing is taken beyond what does not fit
-    taken: set[int] = field(default_factory=set)
+    contiguous: bool = False  # stop at the first unit that does not fit
+    taken: set[int] = field(default_factory=set)  # indices of units
 
     def fill(self, room: int) -> int:
-        """Take what fits. Returns how many tokens that was."""
+        """Take the units that fit into `room` tokens. Returns how many tokens they use."""
         used = 0
-        for place, unit in enumerate(self.units):
-            if place in self.taken:
+        for index, unit in enumerate(self.units):
+            if index in self.taken:
                 continue
             size = sum(piece.tokens for piece in unit)
             if used + size <= room:
-                self.taken.add(place)
+                self.taken.add(index)
                 used += size
-            elif self.in_a_row:
+            elif self.contiguous:
                 break
         return used
 
     @property
     def kept(self) -> list[Unit]:
-        return [unit for place, unit in enumerate(self.units) if place in self.taken]
+        return [unit for index, unit in enumerate(self.units) if index in self.taken]
 
     @property
     def left_out(self) -> Iterable[Piece]:
-        for place, unit in enumerate(self.units):
-            if place not in self.taken:
+        for index, unit in enumerate(self.units):
+            if index not in self.taken:
                 yield from unit
 
 
-def fill(budget: int, identity: Unit, piles: Mapping[str, tuple[float, LayerPieces]]) -> None:
-    """Fill every layer up to its share of what the identity leaves, then what is left of all."""
-    room = room_beside(budget, identity)
-    left = room
-    for share, pile in piles.values():
-        left -= pile.fill(min(left, int(room * share)))
-    for _, pile in piles.values():
-        left -= pile.fill(left)
+def fill_layers(
+    budget: int, identity: Unit, layers: Mapping[str, tuple[float, LayerPieces]]
+) -> None:
+    """Fill each layer up to its share of the room, then give the unused room to all in turn."""
+    room = room_after_identity(budget, identity)
+    remaining = room
+    for share, layer in layers.values():
+        remaining -= layer.fill(min(remaining, int(room * share)))
+    for _, layer in layers.values():
+        remaining -= layer.fill(remaining)
 
 
-def room_beside(budget: int, identity: Unit) -> int:
-    """What a persona's identity, which is always whole, leaves of a budget."""
+def room_after_identity(budget: int, identity: Unit) -> int:
+    """The tokens of a budget that remain after the identity, which is never cut."""
     needed = sum(piece.tokens for piece in identity)
     if needed > budget:
         raise Invalid(f"The identity alone needs {needed} tokens, and the budget is {budget}.")
     return budget - needed
 
 
-def left_out(piles: Iterable[LayerPieces]) -> list[LeftOut]:
+def list_left_out(layers: Iterable[LayerPieces]) -> list[LeftOut]:
+    """The pieces of all layers that did not fit."""
     return [
-        LeftOut(it.layer, it.tokens, it.message_id, it.memory_id, it.checkpoint_id)
-        for pile in piles
-        for it in pile.left_out
+        LeftOut(piece.layer, piece.tokens, piece.message_id, piece.memory_id, piece.checkpoint_id)
+        for layer in layers
+        for piece in layer.left_out
     ]
 
 
 def piece_from_hit(layer: str, hit: Hit) -> Piece:
-    """A hit as a piece of a layer."""
+    """A recall's hit as a piece of a layer."""
     return Piece(
         layer,
         hit.text,

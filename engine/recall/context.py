@@ -1,12 +1,12 @@
-"""What a persona is handed before it answers: four layers, inside a budget of tokens.
+"""Assembles a persona's context: four layers of pieces within a token budget.
 
-Who it is; what the talk is about; what was said last; and what it remembers of it. Each piece says
-where it came from. The same state gives the same context.
+Identity; topic of the conversation; working memory, which is the last turns; and cold memory, which
+is what recall finds. Each piece says where it came from. The same state gives the same context.
 """
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,31 +14,39 @@ from engine.access import Caller
 from engine.embedding import Embedder
 from engine.errors import ConversationNotFound, PersonaNotFound
 from engine.models import MemoryType, Row
-from engine.recall.budget import LayerPieces, LeftOut, Piece, Unit, fill, left_out, piece_from_hit
+from engine.recall.budget import (
+    LayerPieces,
+    LeftOut,
+    Piece,
+    Unit,
+    fill_layers,
+    list_left_out,
+    piece_from_hit,
+)
 from engine.recall.recall import Hit, Recall, RecallResult
 from engine.store import Graph
 
 PLACEHOLDER = "[prior exchange deprioritized by user]"
-BEYOND = 4  # times as many turns are looked at as are wanted, since flagged ones are skipped
-FURTHER = 500  # turns looked at in one go, while too few of those before are unflagged
-LOOKED_BACK = 10_000  # turns looked at in all
-PINNED = 10  # memories that a persona never lets go of, told in every context
-CHECKPOINTS = 12  # of a conversation, that are looked at
-SUMMARIES = 5  # of them, told at most
-FACTS = 5  # that are told beside the topic
-LOOKED_AT = 50  # hits, of which facts and memories are taken
+TURNS_READ_PER_WANTED = 4  # more turns are read than wanted, because flagged ones are skipped
+TURN_PAGE_SIZE = 500  # turns read at a time while too few are unflagged
+MAX_TURNS_READ = 10_000
+MAX_PINNED = 10  # pinned memories in every context
+MAX_CHECKPOINTS = 12  # of a conversation that are considered for summaries
+MAX_SUMMARIES = 5
+MAX_FACTS = 5  # in the topic layer
+MAX_HITS = 50  # of the recall, from which facts and memories are taken
 
 IDENTITY, TOPIC, WORKING, COLD = "identity", "topic", "working", "cold"
-# Of what the identity leaves, at first; what one layer leaves goes to the others.
+# Shares of the budget after the identity. What one layer does not use goes to the others.
 SHARES = {TOPIC: 0.15, WORKING: 0.5, COLD: 0.35}
 
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """What is to be assembled."""
+    """What a context is assembled for, and its limits."""
 
     conversation_id: str
-    query: str | None = None  # without one, what somebody said last
+    query: str | None = None  # without one, the user's last unflagged message
     budget: int = 4000
     turns: int = 20
     memories: int = 10
@@ -46,17 +54,34 @@ class ContextRequest:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a persona should have in mind."""
+    """What a persona should have in mind before it answers."""
 
     persona_id: str
     conversation_id: str
-    pieces: list[Piece]  # layer by layer; turns from the oldest on, memories from the best on
+    pieces: list[Piece]  # layer by layer; turns oldest first, memories best first
     tokens: int
     budget: int
-    left_out: list[LeftOut]  # for want of room
-    flagged: int  # turns that were skipped among those that were looked at
-    recall_id: str | None  # of the recall behind it; none when there was nothing to ask
-    fallback: bool  # nothing but what was set aside came up
+    left_out: list[LeftOut]  # did not fit into the budget
+    flagged: int  # turns that were read and skipped
+    recall_id: str | None  # None when there was nothing to ask
+    fallback: bool  # only flagged memories matched
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationState:
+    """What is stored about a conversation, as far as a context needs it."""
+
+    identity: str | None  # of the persona
+    topic: Row | None  # the newest checkpoint
+    turns: list[Row]  # newest first
+    pinned: list[Row]
+    checkpoints: list[Row]  # newest first
+
+    @property
+    def last_user_turn(self) -> Row | None:
+        return next(
+            (turn for turn in self.turns if turn["role"] == "user" and not turn["flagged"]), None
+        )
 
 
 async def assemble_context(
@@ -65,154 +90,175 @@ async def assemble_context(
     embedder: Embedder,
     caller: Caller,
     persona_id: str,
-    wanted: ContextRequest,
+    request: ContextRequest,
     *,
     now: datetime,
 ) -> Context:
     """The four layers, as far as the budget goes."""
+    reader = ContextReader(graph, recall, caller, persona_id, request, now)
+    state, recalled = await reader.read_and_recall()
+    recent = await reader.recent_memories() if recalled is None else []
+    layers = build_layers(state, recalled.hits if recalled else [], recent, request)
+    layers = await count_layer_tokens(embedder, layers)
 
-    async def ask(query: str, asked_by: str | None) -> RecallResult:
-        return await recall.recall(
-            caller.tenant_id,
-            persona_id,
-            query,
-            now=now,
-            limit=LOOKED_AT,
-            asked_by=asked_by,
-            facts_apart=True,
-        )
-
-    reading = read_scene(graph, caller, persona_id, wanted, now)
-    recalled: RecallResult | None = None
-    if wanted.query:
-        scene, recalled = await asyncio.gather(reading, ask(wanted.query, None))
-    else:
-        scene = await reading
-        last = next(
-            (it for it in scene["turns"] if it["role"] == "user" and not it["flagged"]), None
-        )
-        recalled = await ask(last["content"], last["speaker"]) if last else None
-
-    said = scene["turns"][::-1]
-    shown = list(working_memory(said))[-wanted.turns :]
-    shown_ids = {unit[-1].message_id for unit in shown}
-    sources = {message["source_id"] for message in said if message["id"] in shown_ids}
-    facts, memories = split_facts(recalled.hits if recalled else [], sources)
-    memories = memories[: wanted.memories]
-    kept_in_mind = [
-        memory
-        for memory in scene["pinned"]
-        + await unasked(graph, caller, persona_id, wanted, recalled, now)
-        if memory["source_id"] not in sources
-    ]
-    layers: dict[str, list[Unit]] = {
-        IDENTITY: [(Piece(IDENTITY, scene["identity"], role="system"),)]
-        if scene["identity"]
-        else [],
-        TOPIC: [*topic(scene["topic"]), *((piece_from_hit(TOPIC, it),) for it in facts)],
-        WORKING: shown[::-1],
-        COLD: [
-            *in_mind(kept_in_mind, {hit.id for hit in [*facts, *memories]}),
-            *((piece_from_hit(COLD, it),) for it in memories),
-            *summaries(scene["checkpoints"], shown),
-        ],
-    }
-    sized = dict(zip(layers, await measure(embedder, list(layers.values())), strict=True))
-    identity = tuple(piece for unit in sized[IDENTITY] for piece in unit)
-    piles = {
-        layer: (share, LayerPieces(sized[layer], in_a_row=layer == WORKING))
+    identity = tuple(piece for unit in layers[IDENTITY] for piece in unit)
+    filled = {
+        layer: (share, LayerPieces(layers[layer], contiguous=layer == WORKING))
         for layer, share in SHARES.items()
     }
-    fill(wanted.budget, identity, piles)
-    pieces = [*identity, *in_reading_order(piles)]
+    fill_layers(request.budget, identity, filled)
+    pieces = [*identity, *in_reading_order(filled)]
     return Context(
         persona_id,
-        wanted.conversation_id,
+        request.conversation_id,
         pieces,
         tokens=sum(piece.tokens for piece in pieces),
-        budget=wanted.budget,
-        left_out=left_out(pile for _, pile in piles.values()),
-        flagged=sum(message["flagged"] for message in said),
+        budget=request.budget,
+        left_out=list_left_out(layer for _, layer in filled.values()),
+        flagged=sum(turn["flagged"] for turn in state.turns),
         recall_id=recalled.recall_id if recalled else None,
         fallback=bool(recalled and recalled.fallback),
     )
 
 
-async def read_scene(
-    graph: Graph, caller: Caller, persona_id: str, wanted: ContextRequest, now: datetime
-) -> Row:
-    """Where a conversation stands, with as many turns as it takes to find enough unflagged ones."""
-    first = wanted.turns * BEYOND
-    found = await graph.read(
-        "recall/context/read_context",
-        tenant_id=caller.tenant_id,
-        conversation_id=wanted.conversation_id,
-        persona_id=persona_id,
-        **caller.visibility,
-        turns=first,
-        checkpoints=CHECKPOINTS,
-        pinned=PINNED,
-        now=now,
-    )
-    if not found:
-        raise ConversationNotFound(wanted.conversation_id)
-    (scene,) = found
-    if not scene["is_there"]:
-        raise PersonaNotFound(persona_id)
-    turns: list[Row] = scene["turns"]
-    more = len(turns) == first
-    # One more than is shown, since what stands before the oldest decides about a placeholder.
-    while more and unflagged(turns) <= wanted.turns and len(turns) < LOOKED_BACK:
-        rows = await graph.read(
-            "recall/context/list_turns",
-            tenant_id=caller.tenant_id,
-            conversation_id=wanted.conversation_id,
-            persona_id=persona_id,
-            before_said_at=turns[-1]["said_at"],
-            before_arrival=turns[-1]["arrival"],
-            limit=FURTHER,
+@dataclass(frozen=True, slots=True)
+class ContextReader:
+    """Reads from the graph what one context is made of."""
+
+    graph: Graph
+    recall: Recall
+    caller: Caller
+    persona_id: str
+    request: ContextRequest
+    now: datetime
+
+    async def read_and_recall(self) -> tuple[ConversationState, RecallResult | None]:
+        """The conversation, and what the query recalls; at the same time when the query is given.
+
+        Without a query the user's last message is asked; without that, nothing.
+        """
+        if self.request.query:
+            return await asyncio.gather(self.read_state(), self.ask(self.request.query, None))
+        state = await self.read_state()
+        last = state.last_user_turn
+        return state, await self.ask(last["content"], last["speaker"]) if last else None
+
+    async def ask(self, query: str, asked_by: str | None) -> RecallResult:
+        return await self.recall.recall(
+            self.caller.tenant_id,
+            self.persona_id,
+            query,
+            now=self.now,
+            limit=MAX_HITS,
+            asked_by=asked_by,
+            facts_apart=True,
         )
-        turns += [row["message"] for row in rows]
-        more = len(rows) == FURTHER
-    return scene
+
+    async def read_state(self) -> ConversationState:
+        """The conversation, with turns enough to show as many unflagged ones as are wanted."""
+        first_page = self.request.turns * TURNS_READ_PER_WANTED
+        rows = await self.graph.read(
+            "recall/context/read_context",
+            tenant_id=self.caller.tenant_id,
+            conversation_id=self.request.conversation_id,
+            persona_id=self.persona_id,
+            **self.caller.visibility,
+            turns=first_page,
+            checkpoints=MAX_CHECKPOINTS,
+            pinned=MAX_PINNED,
+            now=self.now,
+        )
+        if not rows:
+            raise ConversationNotFound(self.request.conversation_id)
+        (row,) = rows
+        if not row["is_there"]:
+            raise PersonaNotFound(self.persona_id)
+        turns: list[Row] = row["turns"]
+        has_more = len(turns) == first_page
+        # One more than is shown, because the turn before the oldest decides about a placeholder.
+        while (
+            has_more
+            and count_unflagged(turns) <= self.request.turns
+            and len(turns) < MAX_TURNS_READ
+        ):
+            page = await self.turns_before(turns[-1])
+            turns += page
+            has_more = len(page) == TURN_PAGE_SIZE
+        return ConversationState(
+            row["identity"], row["topic"], turns, row["pinned"], row["checkpoints"]
+        )
+
+    async def turns_before(self, turn: Row) -> list[Row]:
+        """A page of the turns before this one, newest first."""
+        rows = await self.graph.read(
+            "recall/context/list_turns",
+            tenant_id=self.caller.tenant_id,
+            conversation_id=self.request.conversation_id,
+            persona_id=self.persona_id,
+            before_said_at=turn["said_at"],
+            before_arrival=turn["arrival"],
+            limit=TURN_PAGE_SIZE,
+        )
+        return [row["message"] for row in rows]
+
+    async def recent_memories(self) -> list[Row]:
+        """The persona's newest memories, as many as are wanted."""
+        if not self.request.memories:
+            return []
+        rows = await self.graph.read(
+            "recall/hydration/list_recent",
+            tenant_id=self.caller.tenant_id,
+            persona_id=self.persona_id,
+            now=self.now,
+            limit=self.request.memories,
+        )
+        return [row["memory"] for row in rows]
 
 
-def unflagged(turns: Sequence[Row]) -> int:
-    return sum(not message["flagged"] for message in turns)
+def count_unflagged(turns: Sequence[Row]) -> int:
+    return sum(not turn["flagged"] for turn in turns)
 
 
-async def unasked(
-    graph: Graph,
-    caller: Caller,
-    persona_id: str,
-    wanted: ContextRequest,
-    recalled: RecallResult | None,
-    now: datetime,
-) -> list[Row]:
-    """What a persona heard of last, when nothing could be asked; otherwise nothing."""
-    if recalled is not None or not wanted.memories:
-        return []
-    rows = await graph.read(
-        "recall/hydration/list_recent",
-        tenant_id=caller.tenant_id,
-        persona_id=persona_id,
-        now=now,
-        limit=wanted.memories,
-    )
-    return [row["memory"] for row in rows]
+def build_layers(
+    state: ConversationState, hits: Sequence[Hit], recent: Sequence[Row], request: ContextRequest
+) -> dict[str, list[Unit]]:
+    """The units of each layer, most important first, before any is cut."""
+    turns = state.turns[::-1]
+    shown = list(working_memory(turns))[-request.turns :]
+    shown_ids = {unit[-1].message_id for unit in shown}
+    # Memories of messages that are shown would only repeat them.
+    shown_sources = {turn["source_id"] for turn in turns if turn["id"] in shown_ids}
+    facts, memories = split_facts(hits, shown_sources)
+    memories = memories[: request.memories]
+    unasked = [
+        memory for memory in [*state.pinned, *recent] if memory["source_id"] not in shown_sources
+    ]
+    return {
+        IDENTITY: [(Piece(IDENTITY, state.identity, role="system"),)] if state.identity else [],
+        TOPIC: [*topic_units(state.topic), *((piece_from_hit(TOPIC, hit),) for hit in facts)],
+        WORKING: shown[::-1],
+        COLD: [
+            *unasked_units(unasked, {hit.id for hit in [*facts, *memories]}),
+            *((piece_from_hit(COLD, hit),) for hit in memories),
+            *summary_units(state.checkpoints, shown),
+        ],
+    }
 
 
-def in_mind(memories: Sequence[Row], told: set[str]) -> Iterator[Unit]:
-    """Memories that stand in a context whatever is asked, each once. They have no score."""
+def unasked_units(memories: Sequence[Row], hit_ids: set[str]) -> Iterator[Unit]:
+    """Memories that are in the context whatever is asked, each once, unless recall found them."""
     for memory in {memory["id"]: memory for memory in memories}.values():
-        if memory["id"] not in told:
+        if memory["id"] not in hit_ids:
             yield (Piece(COLD, memory["text"], said_at=memory["said_at"], memory_id=memory["id"]),)
 
 
-def working_memory(said: Sequence[Row]) -> Iterator[Unit]:
-    """What was said, without what is flagged; one placeholder where the next turn leans on it."""
-    skipped: list[Row] = []  # the run of flagged messages before the next turn
-    for message in said:
+def working_memory(messages: Sequence[Row]) -> Iterator[Unit]:
+    """The unflagged messages, oldest first.
+
+    A placeholder goes before a message that depends on the flagged ones before it.
+    """
+    skipped: list[Row] = []  # the flagged messages right before the next unflagged one
+    for message in messages:
         if message["flagged"]:
             skipped.append(message)
             continue
@@ -224,82 +270,89 @@ def working_memory(said: Sequence[Row]) -> Iterator[Unit]:
             said_at=message["said_at"],
             message_id=message["id"],
         )
-        if skipped and leans_on(message, skipped):
+        if skipped and depends_on(message, skipped):
             yield Piece(WORKING, PLACEHOLDER, role="system"), turn
         else:
             yield (turn,)
         skipped = []
 
 
-def leans_on(message: Row, skipped: Sequence[Row]) -> bool:
-    """Whether a turn answers the run before it: the other role than its last, or a reply to it."""
-    replied_to = message["reply_to"] in {it["id"] for it in skipped}
-    return bool(replied_to or message["role"] != skipped[-1]["role"])
+def depends_on(message: Row, skipped: Sequence[Row]) -> bool:
+    """Whether a message replies to a skipped one, or has another role than the last of them."""
+    is_reply = message["reply_to"] in {other["id"] for other in skipped}
+    return bool(is_reply or message["role"] != skipped[-1]["role"])
 
 
 def split_facts(hits: Sequence[Hit], sources: Set[str]) -> tuple[list[Hit], list[Hit]]:
-    """Facts, and what else is remembered, but for what the turns that are shown say."""
+    """The best facts, and all other hits, without those drawn from the messages in `sources`."""
     new = [hit for hit in hits if hit.source_message_id not in sources]
-    facts = [hit for hit in new if hit.memory_type is MemoryType.SEMANTIC][:FACTS]
+    facts = [hit for hit in new if hit.memory_type is MemoryType.SEMANTIC][:MAX_FACTS]
     return facts, [hit for hit in new if hit not in facts]
 
 
-def topic(newest: Row | None) -> Iterator[Unit]:
-    """What the talk is about now, if that has a name yet: in words of messages that are unflagged.
+def topic_units(checkpoint: Row | None) -> Iterator[Unit]:
+    """The label of the newest checkpoint, as far as unflagged messages use its terms.
 
-    The label of a checkpoint stays as it was made, for people to find their way; a model is told
-    those of its terms that something unflagged says, too.
+    The stored label stays as it was made, so that people find their way. A persona gets only the
+    terms that an unflagged message contains.
     """
-    if newest is None or not newest["label"]:
+    if checkpoint is None or not checkpoint["label"]:
         return
-    label = newest["label"]
-    if newest["heard"] is not None:
-        terms = [term for term in label.split(", ") if said_in(term, newest["heard"])]
+    label, unflagged_texts = checkpoint["label"], checkpoint["heard"]
+    if unflagged_texts is not None:
+        terms = [term for term in label.split(", ") if is_mentioned(term, unflagged_texts)]
         label = ", ".join(terms)
     if label:
         label = label[0].upper() + label[1:]
-        yield (Piece(TOPIC, label, said_at=newest["from_at"], checkpoint_id=newest["id"]),)
+        yield (Piece(TOPIC, label, said_at=checkpoint["from_at"], checkpoint_id=checkpoint["id"]),)
 
 
-def said_in(term: str, texts: Sequence[str]) -> bool:
-    """Whether any text has the words of a term, one after the other."""
+def is_mentioned(term: str, texts: Sequence[str]) -> bool:
+    """Whether any text contains the words of a term, one after the other."""
     spaced = r"\s+".join(map(re.escape, term.split()))
-    words = re.compile(rf"(?<!\w){spaced}(?!\w)", re.IGNORECASE)
-    return any(words.search(text) for text in texts)
+    pattern = re.compile(rf"(?<!\w){spaced}(?!\w)", re.IGNORECASE)
+    return any(pattern.search(text) for text in texts)
 
 
-def summaries(checkpoints: Sequence[Row], shown: Sequence[Unit]) -> list[Unit]:
-    """What was talked of before the shown turns, the newest first, but for what they say."""
-    before = shown[0][-1].said_at if shown else None
+def summary_units(checkpoints: Sequence[Row], shown: Sequence[Unit]) -> list[Unit]:
+    """Summaries of what was said before the shown turns, newest first, without what these say."""
+    shown_from = shown[0][-1].said_at if shown else None
     shown_ids = {unit[-1].message_id for unit in shown}
-    found: list[Unit] = []
-    for it in checkpoints:
-        if it["muted"] or (before and it["from_at"] >= before):
+    units: list[Unit] = []
+    for checkpoint in checkpoints:
+        from_at = checkpoint["from_at"]
+        if checkpoint["muted"] or (shown_from and from_at >= shown_from):
             continue
-        sentences = (it["sentences"] or []) if len(found) < SUMMARIES else []
-        told = [one["text"] for one in sentences if one["message_id"] not in shown_ids]
-        if any(told):
-            summary = "\n".join(filter(None, told))
-            found.append((Piece(COLD, summary, said_at=it["from_at"], checkpoint_id=it["id"]),))
-    return found
+        if len(units) == MAX_SUMMARIES:
+            break
+        sentences = [
+            sentence["text"]
+            for sentence in checkpoint["sentences"] or []
+            if sentence["message_id"] not in shown_ids and sentence["text"]
+        ]
+        if sentences:
+            summary = "\n".join(sentences)
+            units.append((Piece(COLD, summary, said_at=from_at, checkpoint_id=checkpoint["id"]),))
+    return units
 
 
-async def measure(embedder: Embedder, layers: Sequence[Sequence[Unit]]) -> list[list[Unit]]:
-    """The same units, each piece with how many tokens it is."""
-    contents = [piece.content for units in layers for unit in units for piece in unit]
-    counts = iter(await embedder.count(contents))
-    return [
-        [tuple(replace(piece, tokens=next(counts)) for piece in unit) for unit in units]
-        for units in layers
-    ]
+async def count_layer_tokens(
+    embedder: Embedder, layers: Mapping[str, Sequence[Unit]]
+) -> dict[str, list[Unit]]:
+    """The same layers, each piece with its number of tokens. One call for all of them."""
+    contents = [piece.content for units in layers.values() for unit in units for piece in unit]
+    counts = iter(await embedder.count_tokens(contents))
+    return {
+        layer: [tuple(replace(piece, tokens=next(counts)) for piece in unit) for unit in units]
+        for layer, units in layers.items()
+    }
 
 
-def in_reading_order(piles: dict[str, tuple[float, LayerPieces]]) -> Iterator[Piece]:
-    """What was taken, as it is read: turns and summaries in the order of time."""
-    for layer, (_, pile) in piles.items():
-        kept = [piece for unit in pile.kept for piece in unit]
-        if layer == WORKING:
-            kept = [piece for unit in reversed(pile.kept) for piece in unit]
-        summed_up = [it for it in kept if layer == COLD and it.checkpoint_id]
-        yield from reversed(summed_up)
-        yield from (it for it in kept if it not in summed_up)
+def in_reading_order(layers: Mapping[str, tuple[float, LayerPieces]]) -> Iterator[Piece]:
+    """The pieces that were taken, layer by layer; turns and summaries oldest first."""
+    for name, (_, layer) in layers.items():
+        units = layer.kept[::-1] if name == WORKING else layer.kept
+        pieces = [piece for unit in units for piece in unit]
+        summaries = [piece for piece in pieces if name == COLD and piece.checkpoint_id]
+        yield from reversed(summaries)
+        yield from (piece for piece in pieces if piece not in summaries)

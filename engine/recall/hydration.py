@@ -1,6 +1,7 @@
-"""What a persona wakes up with: who it is, what it holds on to, and what it heard last.
+"""Hydration: the memories a persona starts a session with, before anything is asked.
 
-Nothing of this was asked for, so none of it counts as used.
+Identity, pinned memories, those of a project, recent ones, and now and then a faded one. None of
+them counts as used.
 """
 
 import asyncio
@@ -15,7 +16,14 @@ from engine.access import get_persona
 from engine.embedding import Embedder, estimate_tokens
 from engine.models import Row
 from engine.policy import read_policy
-from engine.recall.budget import LayerPieces, LeftOut, Piece, left_out, room_beside
+from engine.recall.budget import (
+    LayerPieces,
+    LeftOut,
+    Piece,
+    Unit,
+    list_left_out,
+    room_after_identity,
+)
 from engine.store import Graph
 
 IDENTITY, INVOLUNTARY, PINNED, PROJECT, RECENT = (
@@ -25,20 +33,20 @@ IDENTITY, INVOLUNTARY, PINNED, PROJECT, RECENT = (
     "project",
     "recent",
 )
-PINNED_AT_MOST = 50
-PROJECT_AT_MOST = 30
+MAX_PINNED = 50
+MAX_PROJECT = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Hydration:
-    """What a session starts with."""
+    """The pieces a session starts with."""
 
     persona_id: str
-    seed: int  # the same state and seed give the same
+    seed: int  # the same state and seed give the same result
     pieces: list[Piece]
     tokens: int
     budget: int
-    left_out: list[LeftOut]  # for want of room
+    left_out: list[LeftOut]  # did not fit into the budget
 
 
 async def hydrate(
@@ -53,65 +61,76 @@ async def hydrate(
     project: str | None = None,
     seed: int | None = None,
 ) -> Hydration:
-    """Gather what a persona should have in mind before anybody has said anything."""
+    """The memories of each layer, in this order, as far as the budget goes."""
     seed = secrets.randbits(32) if seed is None else seed
-    whose = {"tenant_id": tenant_id, "persona_id": persona_id}
 
-    async def some(statement: str, **parameters: Any) -> list[Row]:
-        rows = await graph.read(statement, **whose, **parameters)
+    async def list_memories(statement: str, **parameters: Any) -> list[Row]:
+        rows = await graph.read(
+            statement, tenant_id=tenant_id, persona_id=persona_id, now=now, **parameters
+        )
         return [row["memory"] for row in rows]
 
-    async def nothing() -> list[Row]:
-        return []
+    async def project_memories() -> list[Row]:
+        if not project:
+            return []
+        return await list_memories(
+            "recall/hydration/list_project", project=project, limit=MAX_PROJECT
+        )
 
-    persona, faded, pinned, of_project, newest = await asyncio.gather(
+    persona, *memories = await asyncio.gather(
         get_persona(graph, tenant_id, persona_id),
-        come_to_mind(graph, tenant_id, persona_id, seed),
-        some("recall/hydration/list_pinned", now=now, limit=PINNED_AT_MOST),
-        some("recall/hydration/list_project", project=project, now=now, limit=PROJECT_AT_MOST)
-        if project
-        else nothing(),
-        some("recall/hydration/list_recent", now=now, limit=recent),
+        involuntary_memories(graph, tenant_id, persona_id, seed),
+        list_memories("recall/hydration/list_pinned", limit=MAX_PINNED),
+        project_memories(),
+        list_memories("recall/hydration/list_recent", limit=recent),
     )
-    (tokens,) = await embedder.count([persona.identity or ""])
-    identity = (
-        (Piece(IDENTITY, persona.identity, tokens, role="system"),) if persona.identity else ()
-    )
-    layers = {INVOLUNTARY: faded, PINNED: pinned, PROJECT: of_project, RECENT: newest}
-    pile = LayerPieces([(piece,) for piece in once_each(layers.items())])
-    pile.fill(room_beside(budget, identity))
-    pieces = [*identity, *(piece for unit in pile.kept for piece in unit)]
+    identity = await identity_unit(embedder, persona.identity)
+    layers = zip((INVOLUNTARY, PINNED, PROJECT, RECENT), memories, strict=True)
+    remembered = LayerPieces([(piece,) for piece in distinct_pieces(layers)])
+    remembered.fill(room_after_identity(budget, identity))
+    pieces = [*identity, *(piece for unit in remembered.kept for piece in unit)]
     return Hydration(
         persona_id,
         seed,
         pieces,
         tokens=sum(piece.tokens for piece in pieces),
         budget=budget,
-        left_out=left_out([pile]),
+        left_out=list_left_out([remembered]),
     )
 
 
-async def come_to_mind(graph: Graph, tenant_id: str, persona_id: str, seed: int) -> list[Row]:
-    """Now and then, something that faded long ago."""
+async def identity_unit(embedder: Embedder, identity: str | None) -> Unit:
+    """The persona's identity as a unit; empty when it has none."""
+    if not identity:
+        return ()
+    (tokens,) = await embedder.count_tokens([identity])
+    return (Piece(IDENTITY, identity, tokens, role="system"),)
+
+
+async def involuntary_memories(
+    graph: Graph, tenant_id: str, persona_id: str, seed: int
+) -> list[Row]:
+    """A faded memory, with the probability that the policy sets; otherwise nothing."""
     policy = await read_policy(graph, tenant_id, persona_id)
-    chance = Random(f"{seed} {persona_id}")  # noqa: S311  # nothing to guess
-    if chance.random() >= policy.figures.involuntary_recall_rate:
+    random = Random(f"{seed} {persona_id}")  # noqa: S311  # not a secret
+    if random.random() >= policy.figures.involuntary_recall_rate:
         return []
-    found = await graph.read(
+    rows = await graph.read(
         "recall/hydration/find_faded_memory",
         tenant_id=tenant_id,
         persona_id=persona_id,
-        from_id=f"{chance.getrandbits(128):032x}",
+        from_id=f"{random.getrandbits(128):032x}",
     )
-    return [row["memory"] for row in found]
+    return [row["memory"] for row in rows]
 
 
-def once_each(layers: Iterable[tuple[str, Sequence[Row]]]) -> Iterable[Piece]:
-    """What each layer holds that none before it does."""
+def distinct_pieces(layers: Iterable[tuple[str, Sequence[Row]]]) -> Iterable[Piece]:
+    """The memories of all layers as pieces, each once, in the first layer that has it."""
     seen = set[str]()
     for layer, memories in layers:
-        for it in memories:
-            if it["id"] not in seen:
-                seen.add(it["id"])
-                tokens = it["token_estimate"] or estimate_tokens(it["text"])
-                yield Piece(layer, it["text"], tokens, said_at=it["said_at"], memory_id=it["id"])
+        for memory in memories:
+            id_, text = memory["id"], memory["text"]
+            if id_ not in seen:
+                seen.add(id_)
+                tokens = memory["token_estimate"] or estimate_tokens(text)
+                yield Piece(layer, text, tokens, said_at=memory["said_at"], memory_id=id_)

@@ -1,7 +1,7 @@
-"""A question as a search understands it: what it is about, whom it means, and what time.
+"""Parses a question: its topic, the people it names, and the periods it asks about.
 
-Rules for English; in any other language the whole question is what it is about. People's names are
-kept apart from the rest, since one name makes all that was ever said of somebody alike.
+The rules know English; in other languages the whole question is the topic. People's names are cut
+from the text that is embedded, because a name makes everything said about that person similar.
 """
 
 import re
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from engine.embedding import COMMON
-from engine.text import straighten_quotes, word_set, words
+from engine.text import FIRST_PERSON, QUESTION_WORDS, SECOND_PERSON, straighten_quotes, words
 
-LOOKED_AT = 4000  # characters in which times are looked for; what is asked after a page of text
+MAX_DATED_CHARACTERS = 4000  # in which dates are searched; some paste pages of text
 DAY = timedelta(days=1)
-MONTHS = {name: place for place, name in enumerate(month_name) if name}
+MONTHS = {name: number for number, name in enumerate(month_name) if name}
 WEEKDAYS = tuple(name.lower() for name in day_name)
 NUMBERS = {
     "a": 1,
@@ -36,14 +35,6 @@ NUMBERS = {
     "ten": 10,
 }
 
-# Words that ask, rather than say what is asked for; short ones are no index terms.
-ASKING = COMMON | word_set(
-    "a an as at be by i if in is it no of on or to me my we he do so am us kind type sort kinds "
-    "types sorts tell told remember know said say please many much did"
-)
-ME = word_set("i me my mine myself i'm i've i'd i'll")
-YOU = word_set("you your yours yourself you're you've you'd you'll")
-
 MONTH = "|".join(MONTHS)
 YEAR = r"(?:19|20)\d\d"
 NUMBER = r"\d{1,3}|" + "|".join(NUMBERS)
@@ -57,13 +48,15 @@ DATES = (
         rf"(?:,?\s+(?P<year>{YEAR})\b)?"
     ),
     re.compile(rf"\b(?P<month>{MONTH}),?\s+(?:of\s+)?(?P<year>{YEAR})\b"),
-    # Alone, "May" and "March" are months only where a month is told.
+    # "May" and "March" alone are months only after such a word.
     re.compile(rf"\b(?:[Ii]n|[Oo]f|[Ss]ince|[Dd]uring|[Ll]ast|[Tt]his)\s+(?P<month>{MONTH})\b"),
     re.compile(rf"\b(?P<month>{'|'.join(set(MONTHS) - {'May', 'March'})})\b"),
     re.compile(rf"\b(?:[Ii]n|[Oo]f|[Ss]ince|[Dd]uring)\s+(?P<year>{YEAR})\b"),
 )
-AGO = re.compile(rf"\b(?P<count>{NUMBER})\s+(?P<unit>day|week|month|year)s?\s+ago\b", re.IGNORECASE)
-LAST = re.compile(
+UNITS_AGO = re.compile(
+    rf"\b(?P<count>{NUMBER})\s+(?P<unit>day|week|month|year)s?\s+ago\b", re.IGNORECASE
+)
+RECENT = re.compile(
     rf"\b(?P<which>last|this|past)\s+(?P<unit>week|weekend|month|year|night|{'|'.join(WEEKDAYS)})\b",
     re.IGNORECASE,
 )
@@ -71,13 +64,13 @@ NAMED_DAY = re.compile(
     rf"\b(?P<day>day before yesterday|yesterday|today|tonight|(?:on\s+)(?:{'|'.join(WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
-RUN, SPACE = re.compile(r"\w+"), re.compile(r"\s+")
-DAYS = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+LETTERS, SPACE = re.compile(r"\w+"), re.compile(r"\s+")
+DAYS_PER_UNIT = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A time that is asked about; its end is not part of it."""
+class Period:
+    """A time that a question asks about, without its end."""
 
     start: datetime
     end: datetime
@@ -85,12 +78,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for."""
+    """A parsed question."""
 
-    text: str  # what it is about, without names: what is embedded
-    words: tuple[str, ...]  # those that say what it is about, in lower case
-    people: frozenset[str]  # whom it means, by the names they are remembered under
-    spans: tuple[Span, ...]
+    text: str  # without names; this is embedded
+    words: tuple[str, ...]  # of the topic, in lower case
+    people: frozenset[str]  # who is meant, by the names they are stored under
+    periods: tuple[Period, ...]
 
 
 def parse_question(
@@ -98,165 +91,175 @@ def parse_question(
     *,
     people: Sequence[str],
     now: datetime,
-    i: str | None = None,
-    you: str | None = None,
+    asked_by: str | None = None,
+    persona_name: str | None = None,
 ) -> Question:
-    """What a question means to somebody who knows these people. `i` asks it of `you`."""
-    text = straighten_quotes(asked)
-    meant, text = named(text, people)
-    left = [word.lower() for word in words(text)]
-    if not meant:
-        meant |= {i} if i and ME & {*left} else set()
-        meant |= {you} if you and YOU & {*left} else set()
-    found = [word for word in dict.fromkeys(map(bare, left)) if word and word not in ASKING]
-    about = " ".join(text.split()).strip(" ,.:;-") or asked
+    """The parsed question. `people` are the names that are recognized.
+
+    When it names nobody, "I" means `asked_by` and "you" the persona.
+    """
+    named, text = cut_names(straighten_quotes(asked), people)
+    lowered = [word.lower() for word in words(text)]
+    if not named:
+        named |= {asked_by} if asked_by and FIRST_PERSON & {*lowered} else set()
+        named |= {persona_name} if persona_name and SECOND_PERSON & {*lowered} else set()
+    topic_words = [
+        word
+        for word in dict.fromkeys(map(without_possessive, lowered))
+        if word and word not in QUESTION_WORDS
+    ]
+    topic = " ".join(text.split()).strip(" ,.:;-") or asked
     return Question(
-        text=about if found else asked,
-        words=tuple(found or dict.fromkeys(left)),
-        people=frozenset(meant),
-        spans=tuple(spans(straighten_quotes(asked[:LOOKED_AT]), now)),
+        text=topic if topic_words else asked,
+        words=tuple(topic_words or dict.fromkeys(lowered)),
+        people=frozenset(named),
+        periods=tuple(periods_in(straighten_quotes(asked[:MAX_DATED_CHARACTERS]), now)),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """People by the first part of their names, and how long such parts are that begin alike."""
+class NameIndex:
+    """People by the first part of their names.
 
-    by_first: dict[str, list[str]]
+    A first name such as "Jean-Luc" begins with the letters "Jean"; `lengths` tells by these how
+    long the first names are that begin with them.
+    """
+
+    by_first_name: dict[str, list[str]]
     lengths: dict[str, set[int]]
 
 
 @lru_cache(64)
-def known(people: tuple[str, ...], *, careless: bool) -> Known:
-    index = Known(defaultdict(list), defaultdict(set))
+def name_index(people: tuple[str, ...], *, lowercase: bool) -> NameIndex:
+    index = NameIndex(defaultdict(list), defaultdict(set))
     for name in people:
-        parts = (name.lower() if careless else name).split()
-        if parts and len(parts[0]) > 1 and (begins := RUN.match(parts[0])):
-            index.by_first[parts[0]].append(name)
-            index.lengths[begins[0]].add(len(parts[0]))
+        parts = (name.lower() if lowercase else name).split()
+        if parts and len(parts[0]) > 1 and (letters := LETTERS.match(parts[0])):
+            index.by_first_name[parts[0]].append(name)
+            index.lengths[letters[0]].add(len(parts[0]))
     return index
 
 
-def named(text: str, people: Sequence[str]) -> tuple[set[str], str]:
-    """Who of these is named, by their whole name or its first part, and the text without names.
+def cut_names(text: str, people: Sequence[str]) -> tuple[set[str], str]:
+    """Who of these people is named, by full or first name, and the text without the names.
 
-    Reads the text once, however many people there are.
+    One pass over the text, however many people there are.
     """
-    careless = text == text.lower()  # who writes no capitals does not mean the word "will" by Will
-    index = known(tuple(people), careless=careless)
-    meant, kept, end = set[str](), list[str](), 0
-    for run in RUN.finditer(text):
-        for length in index.lengths.get(run[0], ()):
-            first = text[run.start() : run.start() + length]
-            names = index.by_first.get(first)
-            after = after_name(text, run.start() + length)
-            if not names or after is None:
+    # Case decides between "will" and Will, unless the whole text is in lower case.
+    lowercase = text == text.lower()
+    index = name_index(tuple(people), lowercase=lowercase)
+    named, kept, end = set[str](), list[str](), 0
+    for letters in LETTERS.finditer(text):
+        start = letters.start()
+        for length in index.lengths.get(letters[0], ()):
+            names = index.by_first_name.get(text[start : start + length])
+            name_end = end_of_name(text, start + length)
+            if not names or name_end is None:
                 continue
-            meant.update(names)
-            whole = names[0].lower() if careless else names[0]
-            after = after_rest(text, run.start() + length, whole.split()[1:]) or after
-            if after > end:
-                kept.append(text[end : run.start()])
-                end = after
+            named.update(names)
+            full_name = names[0].lower() if lowercase else names[0]
+            name_end = end_of_full_name(text, start + length, full_name.split()[1:]) or name_end
+            if name_end > end:
+                kept.append(text[end:start])
+                end = name_end
     kept.append(text[end:])
-    return meant, " ".join(kept)
+    return named, " ".join(kept)
 
 
-def after_rest(text: str, place: int, rest: Sequence[str]) -> int | None:
-    """Where a name ends whose other parts follow here; None when they do not."""
-    for part in rest:
-        space = SPACE.match(text, place)
+def end_of_full_name(text: str, position: int, other_parts: Sequence[str]) -> int | None:
+    """The position after a name whose other parts follow here; None when they do not."""
+    for part in other_parts:
+        space = SPACE.match(text, position)
         if not space or not text.startswith(part, space.end()):
             return None
-        place = space.end() + len(part)
-    return after_name(text, place)
+        position = space.end() + len(part)
+    return end_of_name(text, position)
 
 
-def after_name(text: str, place: int) -> int | None:
-    """Where a name that ends here ends with its "'s"; None inside of a word."""
-    owned = place + 2
-    if text[place:owned] in ("'s", "`s") and not RUN.match(text, owned):
-        return owned
-    return None if RUN.match(text, place) else place
+def end_of_name(text: str, position: int) -> int | None:
+    """The position after a name and its "'s"; None when a word goes on at this position."""
+    after_possessive = position + 2
+    if text[position:after_possessive] in ("'s", "`s") and not LETTERS.match(
+        text, after_possessive
+    ):
+        return after_possessive
+    return None if LETTERS.match(text, position) else position
 
 
-def bare(word: str) -> str:
-    """The word without what belongs to somebody."""
+def without_possessive(word: str) -> str:
     return word.removesuffix("'s").removesuffix("'")
 
 
-def spans(text: str, now: datetime) -> Iterator[Span]:
-    """The times a question names, as seen from now."""
-    taken = text
-    for date in DATES:
-        for found in date.finditer(taken):
-            if span := dated(found.groupdict(), now):
-                yield span
-        taken = date.sub(" ", taken)
+def periods_in(text: str, now: datetime) -> Iterator[Period]:
+    """The periods that a text names, as seen from now."""
+    remaining = text
+    for pattern in DATES:
+        for match in pattern.finditer(remaining):
+            if period := date_period(match.groupdict(), now):
+                yield period
+        remaining = pattern.sub(" ", remaining)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    for found in AGO.finditer(taken):
-        count = found["count"].lower()
-        days = (NUMBERS.get(count) or int(count)) * DAYS[found["unit"].lower()]
-        # The farther away, the less exactly it is meant.
-        yield Span(today - days * 1.15 * DAY - DAY, today - days * 0.85 * DAY + DAY)
-    for found in LAST.finditer(taken):
-        yield recent(found["which"].lower(), found["unit"].lower(), today)
-    for found in NAMED_DAY.finditer(taken):
-        day = found["day"].lower().removeprefix("on").strip()
+    for match in UNITS_AGO.finditer(remaining):
+        count = match["count"].lower()
+        days = (NUMBERS.get(count) or int(count)) * DAYS_PER_UNIT[match["unit"].lower()]
+        # The longer ago, the less exact people are.
+        yield Period(today - days * 1.15 * DAY - DAY, today - days * 0.85 * DAY + DAY)
+    for match in RECENT.finditer(remaining):
+        yield recent_period(match["which"].lower(), match["unit"].lower(), today)
+    for match in NAMED_DAY.finditer(remaining):
+        day = match["day"].lower().removeprefix("on").strip()
         if day in WEEKDAYS:
-            yield recent("last", day, today)
+            yield recent_period("last", day, today)
         else:
-            back = {"yesterday": 1, "day before yesterday": 2}.get(day, 0)
-            yield Span(today - back * DAY, today - back * DAY + DAY)
+            days_back = {"yesterday": 1, "day before yesterday": 2}.get(day, 0)
+            yield Period(today - days_back * DAY, today - days_back * DAY + DAY)
 
 
-def dated(parts: dict[str, str | None], now: datetime) -> Span | None:
-    """A day, a month or a year. Without its year, the last one there was."""
+def date_period(parts: dict[str, str | None], now: datetime) -> Period | None:
+    """A day, a month or a year; None when there is no such day. Without a year, the last one."""
     month = MONTHS.get(parts.get("month") or "") or int(parts.get("number") or 0)
     year = int(parts.get("year") or 0)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     try:
         if not month:
-            return Span(start_of(midnight, year, 1), start_of(midnight, year + 1, 1))
+            return Period(month_start(midnight, year, 1), month_start(midnight, year + 1, 1))
         year = year or (now.year if month <= now.month else now.year - 1)
         if parts.get("day"):
             day = midnight.replace(year=year, month=month, day=int(parts["day"] or 1))
-            return Span(day, day + DAY)
-        following = (year + 1, 1) if month == 12 else (year, month + 1)
-        return Span(start_of(midnight, year, month), start_of(midnight, *following))
-    except ValueError:  # there is no such day
+            return Period(day, day + DAY)
+        next_month = (year + 1, 1) if month == 12 else (year, month + 1)
+        return Period(month_start(midnight, year, month), month_start(midnight, *next_month))
+    except ValueError:
         return None
 
 
-def start_of(midnight: datetime, year: int, month: int) -> datetime:
+def month_start(midnight: datetime, year: int, month: int) -> datetime:
     return midnight.replace(year=year, month=month, day=1)
 
 
-def recent(which: str, unit: str, today: datetime) -> Span:
+def recent_period(which: str, unit: str, today: datetime) -> Period:
+    """The period of "last week", "this month", "last Monday" and the like."""
     if unit in WEEKDAYS:
-        back = (today.weekday() - WEEKDAYS.index(unit)) % 7 or (0 if which == "this" else 7)
-        return Span(today - back * DAY, today - back * DAY + DAY)
+        days_back = (today.weekday() - WEEKDAYS.index(unit)) % 7 or (0 if which == "this" else 7)
+        return Period(today - days_back * DAY, today - days_back * DAY + DAY)
     if unit == "night":
-        return Span(today - DAY, today + DAY)
-    days = DAYS[unit]
+        return Period(today - DAY, today + DAY)
+    days = DAYS_PER_UNIT[unit]
     if which == "this":
-        return Span(today - days * DAY, today + DAY)
-    # Last week is the seven days before the ones of this week, or just the last seven.
-    return (
-        Span(today - 2 * days * DAY, today + DAY)
-        if unit != "week"
-        else Span(today - (today.weekday() + 7) * DAY, today + DAY)
-    )
+        return Period(today - days * DAY, today + DAY)
+    # "Last" can mean the unit before this one, or just the time up to now: both are taken.
+    start = today - (today.weekday() + 7) * DAY if unit == "week" else today - 2 * days * DAY
+    return Period(start, today + DAY)
 
 
-def time_fit(span: Span, said_at: datetime) -> float:
-    """How well a time at which something was said fits a time that is asked about.
+def time_fit(period: Period, said_at: datetime) -> float:
+    """How well the time of a message fits a period, 0 to 1.
 
-    People tell of things when they happen, or some days later.
+    People speak of things when they happen, or some days later.
     """
-    if said_at < span.start:
+    if said_at < period.start:
         return 0.0
-    late = (said_at - span.end) / DAY
-    if late < 0:
+    days_late = (said_at - period.end) / DAY
+    if days_late < 0:
         return 1.0
-    return 0.7 if late < 7 else 0.3 if late < 31 else 0.0
+    return 0.7 if days_late < 7 else 0.3 if days_late < 31 else 0.0

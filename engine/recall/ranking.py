@@ -1,4 +1,4 @@
-"""Which of the things found answer a question: every signal, how they are weighed, what spreads."""
+"""Ranking: the signals of each hit, their weighted sum, and the scores that spread along links."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,43 +11,43 @@ import numpy.typing as npt
 
 from engine.embedding import Lexicon, Vector, VectorMatrix
 from engine.models import MemoryType
-from engine.recall.fulltext import spelled_pieces, telling_words
+from engine.recall.fulltext import letter_groups, rarest_words
 from engine.recall.questions import Question, time_fit
 
-Figures = npt.NDArray[np.floating[Any]]
-Signals = dict[str, Figures]
-# What a statement tells of many things: a list of each property, in the same order.
-Found = Mapping[str, Sequence[Any]]
-Links = Mapping[str, Sequence[Any]]
+FloatArray = npt.NDArray[np.floating[Any]]
+Signals = dict[str, FloatArray]  # by signal: one number for each hit
+# Rows of a statement as columns: a list for each property, all in the same order.
+HitColumns = Mapping[str, Sequence[Any]]
+LinkColumns = Mapping[str, Sequence[Any]]
 
-STAND_OUT = 10  # finds that may lend to others what they are ahead of the next
-LONG = math.log(400)  # characters, from which more of them say no more
-SPELLED = 2000  # characters of a text that are held against the spelling of a question
-MANY = math.log(100)  # uses, likewise
+SPREADING_HITS = 10  # best hits whose lead over the next one spreads along links
+FULL_LENGTH = math.log(400)  # characters from which a longer text scores no higher
+FULL_ACCESS = math.log(100)  # uses from which more of them score no higher
+MAX_SPELLED_CHARACTERS = 2000  # of a text that are compared by spelling
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400e6  # microseconds
-MOST_LENT = 1.0  # of what a find is ahead, to what one link leads to
+MAX_SPREAD = 1.0  # share of a lead that passes along one link, at most
 
 
 @dataclass(frozen=True, slots=True)
 class RankingProfile:
-    """How the signals are weighed. All are between 0 and 1, but for meaning, which can be less."""
+    """The weights of the signals. Signals are 0 to 1; cosines can be negative."""
 
     weights: Mapping[str, float]
-    # What a find that stands out lends along a link of strength 1.
+    # By link type: the share of a hit's lead that spreads along a link of strength 1.
     spread: Mapping[str, float] = field(default_factory=dict)
-    names_apart: bool = True  # people's names are cut from what is embedded
+    embeds_names: bool = False  # whether people's names are part of the embedded question
 
 
 PROFILES = {
-    # What measures best. The weights are round: nothing was fitted.
+    # The profile that measures best. Its weights are round numbers; none was fitted.
     "woven": RankingProfile(
         weights={
             "meaning": 0.8,
-            "beside": 0.5,
+            "in_context": 0.5,
             "words": 0.4,
-            "heard": 0.3,
+            "answered_question": 0.3,
             "full_text": 0.2,
             "who": 0.5,
             "when": 0.3,
@@ -60,7 +60,7 @@ PROFILES = {
         },
         spread={"PRECEDES": 1.6, "RELATED": 0.6, "others": 0.6},
     ),
-    # The blend as published: 0.2 of full text, 0.8 of meaning, and boosts.
+    # The blend of the published specification: 0.2 full text, 0.8 similarity, and boosts.
     "published": RankingProfile(
         weights={
             "vector": 0.8,
@@ -70,117 +70,123 @@ PROFILES = {
             "pinned": 0.1,
             "access": 0.05,
         },
-        names_apart=False,
+        embeds_names=True,
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class RankedHit:
-    """One thing that was found, and how it was."""
+    """One hit of a search with its score."""
 
-    all: "ScoredHits"
-    place: int
-    score: float  # with what was lent
+    hits: "ScoredHits"
+    index: int  # in the columns of all hits
+    score: float  # with what spread to it
 
-    def told(self, name: str) -> Any:
-        return self.all.found[name][self.place]
+    def column(self, name: str) -> Any:
+        """The value of a stored property."""
+        return self.hits.columns[name][self.index]
 
     @property
     def id(self) -> str:
-        return str(self.told("id"))
+        return str(self.column("id"))
 
     @property
     def signals(self) -> dict[str, float]:
-        return {name: float(signal[self.place]) for name, signal in self.all.signals.items()}
+        return {name: float(values[self.index]) for name, values in self.hits.signals.items()}
 
     @property
     def confidence(self) -> float:
-        """How near the nearest of it is to the question, whatever else speaks for it."""
-        return max(0.0, min(1.0, float(self.all.signals["meaning"][self.place])))
+        """The similarity to the question, 0 to 1, without any other signal."""
+        return max(0.0, min(1.0, float(self.hits.signals["meaning"][self.index])))
 
     @property
-    def lent(self) -> float:
-        return float(self.all.lent[self.place])
+    def spread(self) -> float:
+        """The part of the score that spread from other hits."""
+        return float(self.hits.spread[self.index])
 
 
 @dataclass(slots=True)
 class ScoredHits:
-    """All that was found, side by side: a list of each property, a figure of each signal."""
+    """All hits of a search: a list for each property, an array for each signal."""
 
-    found: Found
+    columns: HitColumns
     signals: Signals
-    scores: Figures  # by the signals alone
-    lent: Figures = field(init=False)
+    scores: FloatArray  # weighted sums of the signals
+    spread: FloatArray = field(init=False)  # added by links
 
     def __post_init__(self) -> None:
-        self.lent = np.zeros(len(self.scores))
+        self.spread = np.zeros(len(self.scores))
 
     @property
-    def totals(self) -> Figures:
-        return (self.scores + self.lent) * self.found["weight_modifier"]
+    def totals(self) -> FloatArray:
+        """The final scores. Minimized memories count less."""
+        return (self.scores + self.spread) * self.columns["weight_modifier"]
 
     def ranked(self, *, facts_apart: bool = False) -> list[RankedHit]:
-        """The best of each turn, from the best on, then all others in the same order.
+        """The best hit of each turn, best first, then all other hits in the same order.
 
-        With `facts_apart`, the best fact of each turn and the best of what else it gave, alone.
+        With `facts_apart`, only the best fact of each turn and the best of its other hits.
         """
         totals = self.totals
-        firsts, others = self.by_turn(totals, facts_apart=facts_apart)
-        places = firsts if facts_apart else firsts + others
-        return [RankedHit(self, place, float(totals[place])) for place in places]
+        best, others = self.best_of_turns(totals, facts_apart=facts_apart)
+        indices = best if facts_apart else best + others
+        return [RankedHit(self, index, float(totals[index])) for index in indices]
 
-    def by_turn(
-        self, figures: Figures, *, facts_apart: bool = False
+    def best_of_turns(
+        self, scores: FloatArray, *, facts_apart: bool = False
     ) -> tuple[list[int], list[int]]:
-        """The places of the best of each turn and those of all others, each from the best on."""
-        ids, kinds, sources = (self.found[name] for name in ("id", "memory_type", "source_id"))
-        seen = set[tuple[Any, ...]]()
-        firsts, others = list[int](), list[int]()
-        for _, id_, place in sorted(zip((-figures).tolist(), ids, range(len(ids)), strict=True)):
-            fact = facts_apart and kinds[place] == MemoryType.SEMANTIC
-            turn = (sources[place], fact) if sources[place] else (id_,)
-            (others if turn in seen else firsts).append(place)
-            seen.add(turn)
-        return firsts, others
+        """The indices of the best hit of each turn, and those of all others, each best first.
 
-    def ahead(self) -> dict[str, float]:
-        """Those that stand out, by id, and how far they are ahead of the ones that do not."""
-        scores = self.totals  # nothing is lent yet
-        ranked, _ = self.by_turn(scores)
-        if not ranked:
+        A turn is the message a hit was drawn from. Equal scores are ordered by id.
+        """
+        ids, types, sources = (self.columns[name] for name in ("id", "memory_type", "source_id"))
+        seen = set[tuple[Any, ...]]()
+        best, others = list[int](), list[int]()
+        for _, id_, index in sorted(zip((-scores).tolist(), ids, range(len(ids)), strict=True)):
+            is_fact = facts_apart and types[index] == MemoryType.SEMANTIC
+            turn = (sources[index], is_fact) if sources[index] else (id_,)
+            (others if turn in seen else best).append(index)
+            seen.add(turn)
+        return best, others
+
+    def leads(self) -> dict[str, float]:
+        """By id of the best hits: how far each is ahead of the first that is not among them."""
+        scores = self.totals  # nothing has spread yet
+        best, _ = self.best_of_turns(scores)
+        if not best:
             return {}
-        rest = scores[ranked[: STAND_OUT + 1][-1]]
-        ids = self.found["id"]
+        baseline = scores[best[: SPREADING_HITS + 1][-1]]
+        ids = self.columns["id"]
         return {
-            ids[place]: float(scores[place] - rest)
-            for place in ranked[:STAND_OUT]
-            if scores[place] > rest
+            ids[index]: float(scores[index] - baseline)
+            for index in best[:SPREADING_HITS]
+            if scores[index] > baseline
         }
 
-    def lend(self, links: Links, profile: RankingProfile) -> None:
-        """What stands out lifts what it is linked to, by the strength of the links between them.
+    def spread_along(self, links: LinkColumns, profile: RankingProfile) -> None:
+        """Raise the hits that the best ones are linked to, by the strength of the links.
 
-        The most that any of them lends is what counts.
+        A hit that several links lead to gets the largest of their amounts, not the sum.
         """
-        excess = self.ahead()
-        places = {id_: place for place, id_ in enumerate(self.found["id"])}
-        others = profile.spread.get("others", 0.0)
-        for source_id, id_, kind, *strengths in zip(
+        leads = self.leads()
+        index_by_id = {id_: index for index, id_ in enumerate(self.columns["id"])}
+        default_rate = profile.spread.get("others", 0.0)
+        for source_id, id_, link_type, *strengths in zip(
             *(links[name] for name in ("source_id", "id", "type", "strength", "further")),
             strict=True,
         ):
-            lent, place = excess.get(source_id), places.get(id_)
-            if lent is None or place is None:
+            amount, index = leads.get(source_id), index_by_id.get(id_)
+            if amount is None or index is None:
                 continue
-            rate = profile.spread.get(kind, others)
-            for strength in strengths:
-                lent *= 1.0 if strength is None else min(MOST_LENT, rate * strength)
-            self.lent[place] = max(self.lent[place], lent)
+            rate = profile.spread.get(link_type, default_rate)
+            for strength in strengths:  # of the first link, and of the second on a path of two
+                amount *= 1.0 if strength is None else min(MAX_SPREAD, rate * strength)
+            self.spread[index] = max(self.spread[index], amount)
 
 
 def score_hits(
-    found: Found,
+    columns: HitColumns,
     question: Question,
     vector: Vector,
     lexicon: Lexicon,
@@ -189,75 +195,84 @@ def score_hits(
     *,
     by_spelling: bool = False,
 ) -> ScoredHits:
-    """What was found, with every signal and the score they come to.
+    """The hits with every signal and their weighted sum.
 
-    With `by_spelling`, for a question the model has no words for, nearness in spelling stands in
-    for nearness in meaning.
+    With `by_spelling`, for a question the model has no words for, similarity in spelling replaces
+    similarity in meaning.
     """
-    faces = VectorMatrix.unpack(found["packed_vectors"], len(vector))
-    alone, beside = faces.nearest(vector)
-    similarity = np.array(found["similarity"], float)
+    matrix = VectorMatrix.unpack(columns["packed_vectors"], len(vector))
+    best, in_context = matrix.similarities(vector)
+    similarity = np.array(columns["similarity"], float)
     if by_spelling:
-        alone = beside = similarity = spelled_alike(question.text, found["text"])
-    words, heard = matching(faces, question, lexicon)
-    matched = np.array(found["matched"], float)
+        best = in_context = similarity = spelling_similarity(question.text, columns["text"])
+    words, answered_question = word_signals(matrix, question, lexicon)
+    full_text = np.array(columns["matched"], float)
     signals: Signals = {
-        "meaning": alone,
-        "beside": beside,
+        "meaning": best,
+        "in_context": in_context,
         "vector": similarity,
         "words": words,
-        "heard": heard,
-        "full_text": matched / max(matched.max(initial=0.0), 1e-9),
-        **metadata_signals(found, question, now),
+        "answered_question": answered_question,
+        "full_text": full_text / max(full_text.max(initial=0.0), 1e-9),
+        **metadata_signals(columns, question, now),
     }
-    scores = np.zeros(faces.count)
+    scores = np.zeros(matrix.count)
     for name, weight in profile.weights.items():
         scores += weight * signals[name]
-    return ScoredHits(found, signals, scores)
+    return ScoredHits(columns, signals, scores)
 
 
 def moment(microseconds: int) -> datetime:
-    """A time as the statements tell it."""
+    """The time that a statement returns as microseconds since 1970."""
     return EPOCH + microseconds * MICROSECOND
 
 
-def metadata_signals(found: Found, question: Question, now: datetime) -> Signals:
-    """What can be told of a memory without looking at what it means."""
-    meant = question.people if len(question.people) == 1 else ()
-    said, texts = found["said_at"], found["text"]
-    days = ((now - EPOCH) / MICROSECOND - np.array(said, float)) / DAY
-    spans = question.spans
-    when = [max(time_fit(it, moment(at)) for it in spans) for at in said] if spans else 0.0
+def metadata_signals(columns: HitColumns, question: Question, now: datetime) -> Signals:
+    """The signals that depend neither on vectors nor on words."""
+    people = question.people if len(question.people) == 1 else ()
+    said_at, texts = columns["said_at"], columns["text"]
+    age_in_days = ((now - EPOCH) / MICROSECOND - np.array(said_at, float)) / DAY
+    periods = question.periods
+    when = (
+        [max(time_fit(period, moment(said)) for period in periods) for said in said_at]
+        if periods
+        else 0.0
+    )
     return {
-        "who": np.array([it in meant for it in found["about"]], float),
-        "when": np.zeros(len(said)) + when,
-        "length": np.minimum(1.0, np.log1p([len(text) for text in texts]) / LONG),
+        "who": np.array([person in people for person in columns["about"]], float),
+        "when": np.zeros(len(said_at)) + when,
+        "length": np.minimum(1.0, np.log1p([len(text) for text in texts]) / FULL_LENGTH),
         "question": np.array([text.rstrip().endswith("?") for text in texts], float),
-        "importance": np.array(found["importance"], float) / 5 - 1,
-        "recency": np.exp(-np.maximum(days, 0.0) / 30),
-        "pinned": np.array(found["pinned"], float),
-        "access": np.minimum(1.0, np.log1p(found["access_count"]) / MANY),
+        "importance": np.array(columns["importance"], float) / 5 - 1,
+        "recency": np.exp(-np.maximum(age_in_days, 0.0) / 30),
+        "pinned": np.array(columns["pinned"], float),
+        "access": np.minimum(1.0, np.log1p(columns["access_count"]) / FULL_ACCESS),
     }
 
 
-def spelled_alike(question: str, texts: Sequence[str]) -> Figures:
-    """The share of a question's pieces, of two or three letters, that each text begins with."""
-    pieces = spelled_pieces(question)
-    if not pieces:
+def spelling_similarity(question: str, texts: Sequence[str]) -> FloatArray:
+    """The share of the question's letter groups that the beginning of each text contains."""
+    groups = letter_groups(question)
+    if not groups:
         return np.zeros(len(texts))
-    beginnings = [text[:SPELLED].lower() for text in texts]
-    return np.array([sum(piece in text for piece in pieces) / len(pieces) for text in beginnings])
+    beginnings = [text[:MAX_SPELLED_CHARACTERS].lower() for text in texts]
+    return np.array([sum(group in text for group in groups) / len(groups) for text in beginnings])
 
 
-def matching(faces: VectorMatrix, question: Question, lexicon: Lexicon) -> tuple[Figures, Figures]:
-    """How much of what is asked each text speaks of, in these words or in near ones: its own, and
-    those of the question it answers. A word that few speak of counts more."""
-    known = (word for word in question.words if word in lexicon.places)
-    asked = telling_words(known, lexicon.places)
-    own, heard = (
-        words.most(lexicon.near(asked, words.values) ** 2) for words in (faces.words, faces.heard)
+def word_signals(
+    matrix: VectorMatrix, question: Question, lexicon: Lexicon
+) -> tuple[FloatArray, FloatArray]:
+    """How much of the question's words each memory has, and the question each one answers has.
+
+    Similar words count by the square of their cosine. A word that few memories have counts more.
+    """
+    known = (word for word in question.words if word in lexicon.positions)
+    asked = rarest_words(known, lexicon.positions)
+    in_text, in_answered = (
+        words.maxima(lexicon.similarities(asked, words.values) ** 2)
+        for words in (matrix.words, matrix.answered_words)
     )
-    spoken = own.sum(axis=1)
-    rare = np.log(1 + (faces.count - spoken + 0.5) / (spoken + 0.5))
-    share = rare / max(rare.sum(), 1e-9)
-    return share @ own, share @ heard
+    memory_counts = in_text.sum(axis=1)
+    rarity = np.log(1 + (matrix.count - memory_counts + 0.5) / (memory_counts + 0.5))
+    weights = rarity / max(rarity.sum(), 1e-9)
+    return weights @ in_text, weights @ in_answered

@@ -1,6 +1,5 @@
-"""Recall: what a persona remembers when it is asked. One round trip, however much it knows."""
+"""Recall: searches a persona's memories for what answers a question, in one round trip."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -17,25 +16,26 @@ from engine.recall.questions import Question, parse_question
 from engine.recall.ranking import PROFILES, RankedHit, RankingProfile, moment, score_hits
 from engine.store import Graph, decode_place, encode_cursor
 
-NEAREST = 75  # by meaning
-MATCHING = 150  # by words
-SCANNED = 10_000  # of a project or under tags, that are held against the question one by one
-SPELLED = 300  # of each, when a question can only be answered by its spelling
-FOUND = 80  # the most promising of them, that are looked at closely
-MOST_PAGED = 200  # finds that can be paged through; of a narrow choice as many are looked at
-SET_ASIDE = 10  # flagged finds that come back at most, when nothing else is near
-BY_MEANING, BY_SPELLING = 0.8, 0.05  # what nearness in meaning counts for being looked at closely
-SOURCES = 15  # the most promising of all, whose links are followed
-LINKED = 5  # links of one of them, sequences aside, that lead further
-CARDS = 10_000  # personas that a process keeps at hand
-EVER = datetime(9999, 1, 1, tzinfo=UTC)
+VECTOR_HITS = 75  # from the vector index
+FULL_TEXT_HITS = 150  # from the full-text index
+SPELLING_HITS = 300  # from each index, when only the spelling of a question can be compared
+MAX_SCANNED = 10_000  # memories of a project or with tags that are compared one by one
+RANKED_HITS = 80  # best hits of both indexes that are ranked by all signals
+MAX_PAGED = 200  # hits that can be paged through; with narrow filters as many are ranked
+MAX_FLAGGED = 10  # flagged hits returned when nothing else matches
+# Weight of similarity against full text when the hits to rank are chosen.
+VECTOR_WEIGHT, SPELLING_VECTOR_WEIGHT = 0.8, 0.05
+LINK_SOURCES = 15  # best hits whose links are followed
+LINKS_PER_HIT = 5  # links of one of them, other than sequences, that are followed a second step
+PROFILE_CACHE_SIZE = 10_000  # personas
+END_OF_TIME = datetime(9999, 1, 1, tzinfo=UTC)
 DEFAULT_PROFILE = "woven"
 HINT = "This was set aside on request; it may no longer hold."
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What may be found."""
+    """Restrictions on what a recall returns."""
 
     types: tuple[MemoryType, ...] = tuple(MemoryType)
     categories: tuple[str, ...] | None = None
@@ -58,57 +58,68 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing that comes to mind."""
+    """One memory or pending candidate that answers a question."""
 
     id: str
     memory_type: MemoryType
     text: str
     score: float
-    confidence: float  # how near it is to the question, 0 to 1
-    state: str  # active, archived, or pending when it waits for the night
+    confidence: float  # similarity to the question, 0 to 1
+    state: str  # active, archived, or pending for a candidate that waits for the night
     about: str | None
     category: str | None
     said_at: datetime
     conversation_id: str | None
-    source_message_id: str | None  # the first it was drawn from
+    source_message_id: str | None  # of the first message it was drawn from
     valid_from: datetime | None
     valid_to: datetime | None
     token_estimate: int
-    deprioritized: bool = False  # somebody asked to forget it; only when nothing else came up
+    deprioritized: bool = False  # flagged; returned only when nothing else matches
     hint: str | None = None
     explain: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """What came to mind."""
+    """One page of the answer to a recall."""
 
     recall_id: str
     persona_id: str
     hits: list[Hit]
     next_cursor: str | None
-    fallback: bool = False  # nothing but what was set aside came up
+    fallback: bool = False  # only flagged memories matched
 
 
 @dataclass(frozen=True, slots=True)
 class PersonaProfile:
-    """What a recall has to know of a persona."""
+    """What a recall needs to know about a persona."""
 
     name: str
-    people: tuple[str, ...]
+    people: tuple[str, ...]  # names of everybody its memories are about, and its own
     policy: Policy
+
+    def parse(
+        self, asked: str, *, now: datetime, asked_by: str | None, ranking: RankingProfile
+    ) -> Question:
+        """The question, with names and "you" as this persona understands them."""
+        question = parse_question(
+            asked, people=self.people, now=now, asked_by=asked_by, persona_name=self.name
+        )
+        return replace(question, text=asked) if ranking.embeds_names else question
 
 
 class Recall:
-    """Recalls of one graph's personas. Keeps at hand, for some seconds, whom each of them knows."""
+    """Recalls from one graph. Caches each persona's profile for some seconds."""
 
     def __init__(
         self, graph: Graph, embedder: Embedder, *, seconds: float, profile: str = DEFAULT_PROFILE
     ) -> None:
         self._graph = graph
         self._embedder = embedder
-        self._cards: TTLCache[tuple[str, str], PersonaProfile] = TTLCache(CARDS, seconds)
-        self._changes = 0  # of which this process knows
+        self._profiles: TTLCache[tuple[str, str], PersonaProfile] = TTLCache(
+            PROFILE_CACHE_SIZE, seconds
+        )
+        self._invalidations = 0  # of the cache, by this process
         self.profile = profile
 
     async def recall(
@@ -128,134 +139,101 @@ class Recall:
         vector: Vector | None = None,
         facts_apart: bool = False,
     ) -> RecallResult:
-        """What a persona remembers of what it is asked, the best first.
+        """The memories that answer a question, best first, one page of them.
 
-        With `as_of`, what it would have said then. `vector` saves embedding the question. Of what
-        was drawn from one turn the best comes first, and the others after the best of all turns;
-        with `facts_apart`, only the best fact of each turn and the best of what else it gave.
+        With `as_of`, the answer as of that time. `vector` saves embedding the question. The best
+        hit of each message comes first, and the other hits after the best of all messages; with
+        `facts_apart`, only the best fact of each message and the best of its other hits.
         """
-        start = decode_place(cursor)
-        if start >= MOST_PAGED:
-            raise Invalid(f"A recall can be paged through up to {MOST_PAGED} hits.")
-        card = await self.card(tenant_id, persona_id)
-        weighing = PROFILES[profile or self.profile]
+        start = page_start(cursor)
+        persona = await self.persona_profile(tenant_id, persona_id)
+        ranking = PROFILES[profile or self.profile]
         at = as_of or now
-        question = parse_question(asked, people=card.people, now=at, i=asked_by, you=card.name)
-        if not weighing.names_apart:
-            question = replace(question, text=asked)
-        if vector is None:
-            vector = await self._embedder.embed_query(question.text)
+        question = persona.parse(asked, now=at, asked_by=asked_by, ranking=ranking)
         search = Search(
             graph=self._graph,
-            whose={"tenant_id": tenant_id, "persona_id": persona_id},
+            tenant_id=tenant_id,
+            persona_id=persona_id,
             question=question,
-            vector=vector,
+            vector=await self._embedder.embed_query(question.text) if vector is None else vector,
             lexicon=await self._embedder.lexicon(),
-            profile=weighing,
+            profile=ranking,
             filters=filters,
             at=at,
             limit=limit,
             facts_apart=facts_apart,
-            by_spelling=not await self._embedder.tells_apart(question.text),
+            by_spelling=not await self._embedder.embeds_reliably(question.text),
         )
-        finds = await search.find(flagged=False)
-        figures = card.policy.figures
-        threshold = figures.forget_fallback_threshold
-        fallback = False
-        # On every page, so that each goes on where the one before it ended.
-        if not any(find.confidence >= threshold for find in finds):
-            flagged = await search.find(flagged=True)
-            set_aside = [find for find in flagged if find.confidence >= threshold]
-            fallback = bool(set_aside)
-            finds = [*set_aside[:SET_ASIDE], *finds]
-        finds = finds[:MOST_PAGED]
-        told = [
-            as_hit(find, weighing, figures.fallback_confidence_factor, explain=explain)
-            for find in finds[start : start + limit]
-        ]
-        more = start + limit < len(finds)
-        return RecallResult(
-            recall_id=new_id(),
-            persona_id=persona_id,
-            hits=told,
-            next_cursor=encode_cursor(str(start + limit)) if more else None,
-            fallback=fallback,
+        figures = persona.policy.figures
+        hits, fallback = await search.find_with_fallback(figures.forget_fallback_threshold)
+        end = start + limit
+        factor = figures.fallback_confidence_factor
+        page = [as_hit(hit, ranking, factor, explain=explain) for hit in hits[start:end]]
+        next_cursor = encode_cursor(str(end)) if end < len(hits) else None
+        return RecallResult(new_id(), persona_id, page, next_cursor, fallback)
+
+    async def persona_profile(self, tenant_id: str, persona_id: str) -> PersonaProfile:
+        """The profile of a persona, from the cache or read and cached."""
+        cached = self._profiles.get((tenant_id, persona_id))
+        if cached is not None:
+            return cached
+        invalidations = self._invalidations
+        rows = await self._graph.read(
+            "recall/search/read_profile", tenant_id=tenant_id, persona_id=persona_id
         )
+        if not rows:
+            raise PersonaNotFound(persona_id)
+        (row,) = rows
+        policy = as_policy(row).effective
+        profile = PersonaProfile(row["name"], (*row["people"], row["name"]), policy)
+        if invalidations == self._invalidations:  # otherwise the row may be outdated
+            self._profiles[tenant_id, persona_id] = profile
+        return profile
 
-    async def card(self, tenant_id: str, persona_id: str) -> PersonaProfile:
-        known = self._cards.get((tenant_id, persona_id))
-        if known is None:
-            changes = self._changes
-            found = await self._graph.read(
-                "recall/search/read_profile", tenant_id=tenant_id, persona_id=persona_id
-            )
-            if not found:
-                raise PersonaNotFound(persona_id)
-            (row,) = found
-            policy = as_policy(row).effective
-            known = PersonaProfile(row["name"], (*row["people"], row["name"]), policy)
-            if changes == self._changes:  # otherwise what was read may be from before
-                self._cards[tenant_id, persona_id] = known
-        return known
+    def forget_profiles(self, tenant_id: str, persona_id: str | None = None) -> None:
+        """Drop the cached profile of a persona, or of all personas of a tenant.
 
-    def forget_cards(self, tenant_id: str, persona_id: str | None = None) -> None:
-        """Read anew what a recall has to know of a persona, or of all personas of a tenant.
-
-        Called by the process that changed it; others notice within the seconds a card is kept.
+        Called by the process that changed it; in others the entries expire after some seconds.
         """
-        self._changes += 1
-        for whose in list(self._cards):
-            if whose[0] == tenant_id and persona_id in (None, whose[1]):
-                self._cards.pop(whose, None)
+        self._invalidations += 1
+        for key in list(self._profiles):
+            if key[0] == tenant_id and persona_id in (None, key[1]):
+                self._profiles.pop(key, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One question, looked up in one persona."""
+    """One question to one persona."""
 
     graph: Graph
-    whose: Mapping[str, str]
+    tenant_id: str
+    persona_id: str
     question: Question
     vector: Vector
     lexicon: Lexicon
     profile: RankingProfile
     filters: Filters
     at: datetime
-    limit: int  # of one page; what is found is the same for all of them
+    limit: int  # of one page; all pages have the same hits
     facts_apart: bool
     by_spelling: bool  # the model has no words for the question
 
+    async def find_with_fallback(self, threshold: float) -> tuple[list[RankedHit], bool]:
+        """The hits, and whether flagged ones are among them.
+
+        When no hit reaches the threshold of confidence, flagged memories that do come first. This
+        is decided anew for each page, so that all pages show the same order.
+        """
+        hits = await self.find(flagged=False)
+        if any(hit.confidence >= threshold for hit in hits):
+            return hits[:MAX_PAGED], False
+        flagged = [hit for hit in await self.find(flagged=True) if hit.confidence >= threshold]
+        return [*flagged[:MAX_FLAGGED], *hits][:MAX_PAGED], bool(flagged)
+
     async def find(self, *, flagged: bool) -> list[RankedHit]:
-        """What answers the question, the best of each turn first."""
-        filters = self.filters
-        most = MOST_PAGED if filters.narrow else FOUND
-        nearest, matching = (SPELLED, SPELLED) if self.by_spelling else (NEAREST, MATCHING)
-        (answer,) = await self.graph.read(
-            "recall/search/find_items",
-            **self.whose,
-            flagged=flagged,
-            states=["active", "suppressed"] if flagged else filters.states,
-            types=[kind.value for kind in filters.types],
-            from_at=filters.from_at or EARLIEST,
-            to_at=min(filters.to_at or EVER, self.at),
-            as_of=self.at,
-            categories=list(filters.categories) if filters.categories else None,
-            tags=list(filters.tags) if filters.tags else None,
-            project=filters.project,
-            embedding=self.vector,
-            query=full_text_query(
-                search_scope(**self.whose), self.question.words, self.lexicon.places
-            ),
-            people=list(self.question.people) if len(self.question.people) == 1 else [],
-            nearest=max(nearest, most) if filters.narrow else nearest,
-            matching=matching,
-            scanned=SCANNED,
-            by_meaning=BY_SPELLING if self.by_spelling else BY_MEANING,
-            limit=max(SPELLED if self.by_spelling else most, self.limit),
-            sources=SOURCES if self.profile.spread else 0,
-            linked=LINKED,
-        )
-        weighed = score_hits(
+        """The hits among flagged or among other memories, the best of each message first."""
+        (answer,) = await self.graph.read("recall/search/find", **self.parameters(flagged=flagged))
+        hits = score_hits(
             answer["found"],
             self.question,
             self.vector,
@@ -264,37 +242,76 @@ class Search:
             self.at,
             by_spelling=self.by_spelling,
         )
-        weighed.lend(answer["links"], self.profile)
-        return weighed.ranked(facts_apart=self.facts_apart)
+        hits.spread_along(answer["links"], self.profile)
+        return hits.ranked(facts_apart=self.facts_apart)
+
+    def parameters(self, *, flagged: bool) -> dict[str, Any]:
+        """The parameters of the search statement."""
+        filters, question = self.filters, self.question
+        max_ranked = MAX_PAGED if filters.narrow else RANKED_HITS
+        vector_hits = SPELLING_HITS if self.by_spelling else VECTOR_HITS
+        scope = search_scope(self.tenant_id, self.persona_id)
+        return {
+            "tenant_id": self.tenant_id,
+            "persona_id": self.persona_id,
+            "flagged": flagged,
+            "states": ["active", "suppressed"] if flagged else filters.states,
+            "types": [memory_type.value for memory_type in filters.types],
+            "from_at": filters.from_at or EARLIEST,
+            "to_at": min(filters.to_at or END_OF_TIME, self.at),
+            "as_of": self.at,
+            "categories": list(filters.categories) if filters.categories else None,
+            "tags": list(filters.tags) if filters.tags else None,
+            "project": filters.project,
+            "embedding": self.vector,
+            "query": full_text_query(scope, question.words, self.lexicon.positions),
+            "people": list(question.people) if len(question.people) == 1 else [],
+            "nearest": max(vector_hits, max_ranked) if filters.narrow else vector_hits,
+            "matching": SPELLING_HITS if self.by_spelling else FULL_TEXT_HITS,
+            "scanned": MAX_SCANNED,
+            "by_meaning": SPELLING_VECTOR_WEIGHT if self.by_spelling else VECTOR_WEIGHT,
+            "limit": max(SPELLING_HITS if self.by_spelling else max_ranked, self.limit),
+            "sources": LINK_SOURCES if self.profile.spread else 0,
+            "linked": LINKS_PER_HIT,
+        }
 
 
-def as_hit(find: RankedHit, profile: RankingProfile, factor: float, *, explain: bool) -> Hit:
-    told = find.told
-    set_aside = bool(told("flagged"))
+def page_start(cursor: str | None) -> int:
+    """The index of the first hit of a page."""
+    start = decode_place(cursor)
+    if start >= MAX_PAGED:
+        raise Invalid(f"A recall can be paged through up to {MAX_PAGED} hits.")
+    return start
+
+
+def as_hit(hit: RankedHit, profile: RankingProfile, factor: float, *, explain: bool) -> Hit:
+    """The hit as it is returned. `factor` lowers the confidence of a flagged one."""
+    column = hit.column
+    is_flagged = bool(column("flagged"))
     return Hit(
-        id=find.id,
-        memory_type=MemoryType(told("memory_type")),
-        text=told("text"),
-        score=round(find.score, 4),
-        confidence=round(find.confidence * (factor if set_aside else 1.0), 4),
-        state=told("state"),
-        about=told("about"),
-        category=told("category"),
-        said_at=moment(told("said_at")),
-        conversation_id=told("conversation_id"),
-        source_message_id=told("source_id"),
-        valid_from=moment(told("valid_from")) if told("valid_from") else None,
-        valid_to=moment(told("valid_to")) if told("valid_to") else None,
-        token_estimate=told("token_estimate") or estimate_tokens(told("text")),
-        deprioritized=set_aside,
-        hint=HINT if set_aside else None,
-        explain=explained(find, profile) if explain else None,
+        id=hit.id,
+        memory_type=MemoryType(column("memory_type")),
+        text=column("text"),
+        score=round(hit.score, 4),
+        confidence=round(hit.confidence * (factor if is_flagged else 1.0), 4),
+        state=column("state"),
+        about=column("about"),
+        category=column("category"),
+        said_at=moment(column("said_at")),
+        conversation_id=column("conversation_id"),
+        source_message_id=column("source_id"),
+        valid_from=moment(column("valid_from")) if column("valid_from") else None,
+        valid_to=moment(column("valid_to")) if column("valid_to") else None,
+        token_estimate=column("token_estimate") or estimate_tokens(column("text")),
+        deprioritized=is_flagged,
+        hint=HINT if is_flagged else None,
+        explain=explain_score(hit, profile) if explain else None,
     )
 
 
-def explained(find: RankedHit, profile: RankingProfile) -> dict[str, Any]:
-    """Every part of a score: what was seen, what it weighs, and what others lent."""
-    signals = find.signals
+def explain_score(hit: RankedHit, profile: RankingProfile) -> dict[str, Any]:
+    """Every part of a score: signals with their weights, and what spread from other hits."""
+    signals = hit.signals
     parts = {
         name: {
             "signal": round(signals[name], 4),
@@ -305,7 +322,7 @@ def explained(find: RankedHit, profile: RankingProfile) -> dict[str, Any]:
     }
     return {
         "signals": parts,
-        "lent": round(find.lent, 4),
-        "weight_modifier": find.told("weight_modifier"),
-        "score": round(find.score, 4),
+        "spread": round(hit.spread, 4),
+        "weight_modifier": hit.column("weight_modifier"),
+        "score": round(hit.score, 4),
     }

@@ -1,8 +1,7 @@
-"""Uses of memories on their way from an answer to the graph: nobody waits, and none is lost.
+"""Uses of memories, from an answer to the graph, without a wait and without a loss.
 
-Whoever answered tells a Redis stream which memories it handed out; a job counts them later. What a
-job has read and not acknowledged when it dies is read by another, and a use that is counted twice
-counts once.
+A request that returns memories writes them to a Redis stream; a job counts them later. Entries that
+a job has read but not acknowledged when it dies are read by another job. Counting is idempotent.
 """
 
 import contextlib
@@ -20,63 +19,63 @@ from engine.store import Graph
 
 STREAM = "pentimento:uses"
 GROUP = "counting"
-READER = "any"  # all of them: who has read what does not matter, only since when
-AT_ONCE = 100  # uses, as one transaction
-STALE = timedelta(seconds=30)  # what nobody has acknowledged for so long is read by another
-MOST_KEPT = 100_000  # uses that wait in a process while Redis is away
+CONSUMER = "any"  # one name for all jobs, because only the age of a read matters
+BATCH_SIZE = 100  # uses counted in one transaction
+STALE_AFTER = timedelta(seconds=30)  # unacknowledged entries are read again after this
+MAX_WAITING = 100_000  # uses kept in a process while Redis cannot be reached
 
 log = structlog.get_logger("uses")
 
 
 class UseLog:
-    """Where answers leave what they handed out."""
+    """Writes uses to the stream."""
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._waiting: deque[bytes] = deque(maxlen=MOST_KEPT)
+        self._waiting: deque[bytes] = deque(maxlen=MAX_WAITING)
 
     async def record(self, use: Use) -> None:
-        """Tell of a use. While Redis is away it waits here, and goes with the next."""
+        """Write a use. While Redis cannot be reached it waits here and is sent with the next."""
         self._waiting.append(msgspec.json.encode(use))
         try:
             while self._waiting:
-                told = self._waiting.popleft()
+                encoded = self._waiting.popleft()
                 try:
-                    await self._redis.xadd(STREAM, {"use": told})
+                    await self._redis.xadd(STREAM, {"use": encoded})
                 except BaseException:
-                    self._waiting.appendleft(told)
+                    self._waiting.appendleft(encoded)
                     raise
         except (RedisError, OSError) as error:
             log.warning("uses_wait", why=str(error), waiting=len(self._waiting))
 
 
 async def count_recorded_uses(graph: Graph, redis: Redis, *, now: datetime) -> int:
-    """Count every use that was told until now and not counted yet. Returns how many there were.
+    """Count every use recorded until now and not counted yet. Returns how many there were.
 
-    Those that are told while it counts are left to the next, or it might never end.
+    Uses recorded meanwhile are left to the next call, so that this one ends.
     """
-    with contextlib.suppress(ResponseError):  # it is there already
+    with contextlib.suppress(ResponseError):  # the group exists already
         await redis.xgroup_create(STREAM, GROUP, id="0", mkstream=True)
     counted = 0
-    last = now
-    while last <= now and (entries := await next_uses(redis)):
-        uses = [msgspec.json.decode(it["use"], type=Use) for it in entries.values()]
-        last = min(use.at for use in uses)
+    oldest = now
+    while oldest <= now and (entries := await next_entries(redis)):
+        uses = [msgspec.json.decode(entry["use"], type=Use) for entry in entries.values()]
+        oldest = min(use.at for use in uses)
         await count_uses(graph, uses, whole=False)
-        async with redis.pipeline() as both:
-            both.xack(STREAM, GROUP, *entries)
-            both.xdel(STREAM, *entries)
-            await both.execute()
+        async with redis.pipeline() as pipeline:
+            pipeline.xack(STREAM, GROUP, *entries)
+            pipeline.xdel(STREAM, *entries)
+            await pipeline.execute()
         counted += len(entries)
     return counted
 
 
-async def next_uses(redis: Redis) -> dict[str, dict[str, str]]:
-    """Some that a job has left behind, or else some that nobody has read, by their ids."""
-    idle = int(STALE.total_seconds() * 1000)
-    left: Any = await redis.xautoclaim(STREAM, GROUP, READER, idle, "0", count=AT_ONCE)
-    found = left[1]
-    if not found:
-        read: Any = await redis.xreadgroup(GROUP, READER, {STREAM: ">"}, count=AT_ONCE)
-        found = read[0][1] if read else []
-    return dict(found)
+async def next_entries(redis: Redis) -> dict[str, dict[str, str]]:
+    """A batch of stale entries, or else of unread ones, by id."""
+    idle = int(STALE_AFTER.total_seconds() * 1000)
+    claimed: Any = await redis.xautoclaim(STREAM, GROUP, CONSUMER, idle, "0", count=BATCH_SIZE)
+    entries = claimed[1]
+    if not entries:
+        read: Any = await redis.xreadgroup(GROUP, CONSUMER, {STREAM: ">"}, count=BATCH_SIZE)
+        entries = read[0][1] if read else []
+    return dict(entries)

@@ -89,7 +89,7 @@ async def warm_up(
 
 async def load_model(embedder: Embedder) -> None:
     await embedder.embed(["ready"])
-    await embedder.count(["ready"])
+    await embedder.count_tokens(["ready"])
     await embedder.lexicon()
 
 

@@ -18,9 +18,17 @@ from engine.ids import new_id
 from engine.models import Row
 from engine.store import Graph, Page, Write, decode_moment, make_page, moment_key
 from engine.talk.conversations import MESSAGE_OVERDUE_AFTER, get_conversation
-from engine.talk.gist import label, parts
+from engine.talk.gist import summary_sentences, topic_label
 from engine.talk.models import Checkpoint, StaleSummary
-from engine.talk.segments import LEAST, SILENCE, Span, Turn, in_order, join, segment
+from engine.talk.segments import (
+    MIN_SEGMENT_MESSAGES,
+    SILENCE,
+    Span,
+    Turn,
+    assign_late_turns,
+    in_order,
+    segment,
+)
 
 BATCH_SIZE = 128  # messages put into checkpoints as one transaction, while flags wait
 
@@ -95,7 +103,7 @@ async def plan_segments(
     late = [turn for turn in turns if newest and turn.said_at < newest.from_at]
     in_time = [*turns[len(late) :]]
     spans = await write("talk/checkpoints/list_checkpoint_times", **conversation) if late else []
-    joined, alone = join([Span(**row["span"]) for row in spans], late)
+    joined, alone = assign_late_turns([Span(**row["span"]) for row in spans], late)
     if newest:
         in_time = [*joined.pop(newest.id, []), *in_time]
     changed_ids = [*joined, *([newest.id] if newest and in_time else [])]
@@ -155,10 +163,10 @@ def ids_of(turns: Sequence[Turn]) -> list[str]:
 
 def checkpoint_properties(planned: Segment, now: datetime) -> Row:
     """A checkpoint as it is stored: its label, and the sentences its summary is made of."""
-    ranked = parts(planned.turns)
+    ranked = summary_sentences(planned.turns)
     return {
         "id": planned.id,
-        "label": label(planned.turns) if can_be_named(planned, now) else None,
+        "label": topic_label(planned.turns) if can_be_named(planned, now) else None,
         "from_at": planned.turns[0].said_at,
         "to_at": planned.turns[-1].said_at,
         "joining": planned.joining,
@@ -171,9 +179,9 @@ def checkpoint_properties(planned: Segment, now: datetime) -> Row:
 
 def can_be_named(planned: Segment, now: datetime) -> bool:
     """Whether a label would last: the segment is over, or enough of it will stay in it."""
-    meaningful = [turn for turn in planned.turns if turn.meaning is not None and not turn.flagged]
+    meaningful = [turn for turn in planned.turns if turn.embedding is not None and not turn.flagged]
     is_over = not planned.is_open or now - planned.turns[-1].said_at >= SILENCE
-    return is_over or len(meaningful) >= LEAST
+    return is_over or len(meaningful) >= MIN_SEGMENT_MESSAGES
 
 
 def turn_from_row(row: Row) -> Turn:
@@ -181,8 +189,8 @@ def turn_from_row(row: Row) -> Turn:
     properties = dict(row)
     item = properties.pop("meaning")
     return Turn(
-        meaning=None if item is None else np.array(item["embedding"], np.float32),
-        legible=item is None or has_reliable_vector(item),
+        embedding=None if item is None else np.array(item["embedding"], np.float32),
+        reliable=item is None or has_reliable_vector(item),
         **properties,
     )
 

@@ -1,18 +1,21 @@
-"""What a segment of a conversation is about: a label, and sentences to sum it up with.
+"""The label of a conversation segment, and the sentences that summarize it.
 
-Values in, values out, and only words that were said: nothing here can tell what was not.
+Pure functions that select words and sentences of the messages; they never write new ones.
 """
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from engine.embedding import Vector
 from engine.talk.segments import Turn
 from engine.text import (
+    DETERMINERS,
     MAX_READ_CHARACTERS,
+    SMALL_TALK,
     WordForms,
     clean_text,
     forms_by_stem,
@@ -20,184 +23,207 @@ from engine.text import (
     sentences,
     stem_of,
     word_before,
-    word_set,
     words,
 )
 
-TERMS = 3  # in a label
-LONG = 240  # characters of a sentence that are told
-SENTENCES = 40  # of one message that are looked at
-ENOUGH = 3  # words that name something make a sentence worth telling
-ARTICLES = word_set("a an the my your his her our their this that these those")
-# What people say to each other while they talk about something.
-CHATTY = word_set(
-    "thanks thank thankful glad awesome amazing wow cool sound sounds sure hope hopes hoping happy "
-    "sorry yeah yep nope definitely totally absolutely excited exciting please welcome wonderful "
-    "fantastic beautiful best better great kind sort part way ways place people person guy guys "
-    "someone something everything anything everyone stuff fun cute sweet perfect incredible "
-    "inspiring important special favorite favourite feeling feelings enjoy enjoys enjoying start "
-    "starts starting stay share sharing help helps helping give gives giving find finds finding "
-    "hear see seeing seen saw show shows mean means guess bet remember wait care long hard easy "
-    "real right wrong true nothing can't lol yay omg congrats congratulations proud luck lucky "
-    "cheers bye check checking ask asks asking talk talks talking chat wonder wondering believe "
-    "able ready busy recently lately currently yet ago around away back forward ever even though "
-    "since whole full end ends bring brings idea ideas tip tips advice support supportive others "
-    "another else piece pretty quite super different interesting happen happens happening"
-)
+MAX_TERMS = 3  # in a label
+MAX_SENTENCE_CHARACTERS = 240
+MAX_SENTENCES = 40  # of one message that are compared
+ENOUGH_CONTENT_WORDS = 3  # a sentence with more of them scores no higher
+NAME_WEIGHT, NOUN_WEIGHT = 2.0, 1.5  # of a term that is always capitalized; after a determiner
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One sentence that may sum a segment up."""
+class SummarySentence:
+    """One sentence that can stand in a segment's summary."""
 
-    text: str  # with who said it
+    text: str  # with the speaker's name before it
     message_id: str
-    place: int  # of its message in the segment
+    place: int  # index of its message in the segment
 
 
-def label(turns: Sequence[Turn]) -> str:
-    """What was talked about, in the words of messages that nobody wants forgotten.
+@dataclass(frozen=True, slots=True)
+class RatedSentence:
+    """A sentence of a segment with what its score is computed from."""
 
-    When they name nothing, the day it was.
-    """
-    heard = [turn for turn in turns if not turn.flagged]
-    terms = key_terms([turn.content for turn in heard], spoken_by=speakers(turns))
+    place: int  # index of its message in the segment
+    turn: Turn
+    embedding: Vector  # of the whole message
+    text: str
+    stems: frozenset[str]  # of its topic words
+
+
+def topic_label(turns: Sequence[Turn]) -> str:
+    """The key terms of the unflagged messages; the date when there are none."""
+    unflagged = [turn.content for turn in turns if not turn.flagged]
+    terms = key_terms(unflagged, speakers=speaker_names(turns))
     if not terms:
         return f"{turns[0].said_at.day} {turns[0].said_at:%B %Y}"
-    told = ", ".join(terms)
-    return told[0].upper() + told[1:]
+    label = ", ".join(terms)
+    return label[0].upper() + label[1:]
 
 
-def speakers(turns: Sequence[Turn]) -> list[str]:
+def speaker_names(turns: Sequence[Turn]) -> list[str]:
     return sorted({turn.speaker for turn in turns})
 
 
-def key_terms(texts: Sequence[str], *, spoken_by: Sequence[str] = ()) -> list[str]:
-    """What most of these texts speak of, told as it is mostly written, the most common first.
+def key_terms(texts: Sequence[str], *, speakers: Sequence[str] = ()) -> list[str]:
+    """The topic words that most of these texts use, in their most common form, best first.
 
-    A word comes with the one before it where that is mostly the same: knee operation. The names of
-    those who talk are what they call each other by, and no topic.
+    A word comes with the one before it where that is mostly the same: knee operation. Speakers'
+    names are left out: people address each other by them.
     """
     readings = [WordForms.of(text) for text in texts]
-    called = names_of(spoken_by)
+    names = name_words(speakers)
     forms: dict[str, Counter[str]] = {}
-    spread: Counter[str] = Counter()
+    document_counts: Counter[str] = Counter()
     for reading in readings:
-        for stem, written in reading.forms.items():
-            if not any(is_small_talk(word.lower(), called) for word in written):
-                spread[stem] += 1
-                forms.setdefault(stem, Counter()).update(written)
-    first = {stem: place for place, stem in enumerate(forms)}
-    things = named_as_things(readings)
-
-    def by_weight(stem: str) -> tuple[float, int]:
-        weight = 2.0 if is_name(forms[stem]) else 1.5 if stem in things else 1.0
-        return -spread[stem] * weight, first[stem]
-
-    chosen = sorted(forms, key=by_weight)[: 2 * TERMS]
-    before = {stem: word_before(readings, stem, max(2, (spread[stem] + 1) // 2)) for stem in chosen}
+        for stem, form_counts in reading.forms.items():
+            if not any(is_small_talk(word.lower(), names) for word in form_counts):
+                document_counts[stem] += 1
+                forms.setdefault(stem, Counter()).update(form_counts)
+    chosen = best_stems(readings, forms, document_counts)[: 2 * MAX_TERMS]
+    before = {
+        stem: word_before(readings, stem, max(2, (document_counts[stem] + 1) // 2))
+        for stem in chosen
+    }
     for stem, word in before.items():
-        root = stem_of((word or "").lower())
-        if root not in forms or spread[root] > 2 * spread[stem]:
-            before[stem] = None  # says nothing, or more than a part of this term
-    within = {stem_of(word.lower()) for word in before.values() if word}
+        prefix = stem_of((word or "").lower())
+        if prefix not in forms or document_counts[prefix] > 2 * document_counts[stem]:
+            before[stem] = None  # not a topic word, or so common that it is a term of its own
+    used_as_prefix = {stem_of(word.lower()) for word in before.values() if word}
     terms = [
         f"{before[stem] or ''} {most_common_form(forms[stem])}".strip()
         for stem in chosen
-        if stem not in within
+        if stem not in used_as_prefix
     ]
-    return terms[:TERMS]
+    return terms[:MAX_TERMS]
 
 
-def topical(text: str, called: set[str]) -> frozenset[str]:
-    """The stems of the words of a text that a topic can be named by."""
+def best_stems(
+    readings: Sequence[WordForms],
+    forms: Mapping[str, Counter[str]],
+    document_counts: Mapping[str, int],
+) -> list[str]:
+    """The stems of `forms` by how many texts use them; names and nouns weigh more."""
+    first_seen = {stem: index for index, stem in enumerate(forms)}
+    nouns = stems_after_determiners(readings)
+
+    def sort_key(stem: str) -> tuple[float, int]:
+        weight = NAME_WEIGHT if is_name(forms[stem]) else NOUN_WEIGHT if stem in nouns else 1.0
+        return -document_counts[stem] * weight, first_seen[stem]
+
+    return sorted(forms, key=sort_key)
+
+
+def topic_stems(text: str, speakers: set[str]) -> frozenset[str]:
+    """The stems of a text's words that can name a topic."""
     return frozenset(
         stem
-        for stem, written in forms_by_stem(text).items()
-        if not any(is_small_talk(word.lower(), called) for word in written)
+        for stem, forms in forms_by_stem(text).items()
+        if not any(is_small_talk(word.lower(), speakers) for word in forms)
     )
 
 
-def names_of(spoken_by: Sequence[str]) -> set[str]:
-    """What those who talk are called by, in lower case."""
-    return {name.lower() for speaker in spoken_by for name in words(speaker)}
+def name_words(speakers: Sequence[str]) -> set[str]:
+    """The words of the speakers' names, in lower case."""
+    return {name.lower() for speaker in speakers for name in words(speaker)}
 
 
-def is_small_talk(word: str, called: set[str]) -> bool:
-    """Said in any talk: pleasantries, dates, and what those who talk call each other."""
-    return word in CHATTY or word[0].isdigit() or any(name.startswith(word) for name in called)
+def is_small_talk(word: str, speakers: set[str]) -> bool:
+    """Whether a word occurs in any talk: a pleasantry, a number, the start of a speaker's name."""
+    return (
+        word in SMALL_TALK or word[0].isdigit() or any(name.startswith(word) for name in speakers)
+    )
 
 
-def named_as_things(readings: Sequence[WordForms]) -> set[str]:
-    """The words that come right after an article or the like, as things do."""
+def stems_after_determiners(readings: Sequence[WordForms]) -> set[str]:
+    """The stems that stand right after an article or the like, as nouns do."""
     return {
         stem
         for reading in readings
         for stem, before in reading.before.items()
-        if any(word.lower() in ARTICLES for word in before)
+        if any(word.lower() in DETERMINERS for word in before)
     }
 
 
 def is_name(forms: Counter[str]) -> bool:
-    """Whether a word always has a capital, and more than once."""
+    """Whether a word occurs more than once and is always capitalized."""
     return forms.total() > 1 and not any(form.islower() for form in forms)
 
 
-def parts(turns: Sequence[Turn]) -> list[Part]:
-    """The best sentence of each message that has a meaning, the most telling first.
+def summary_sentences(turns: Sequence[Turn]) -> list[SummarySentence]:
+    """The best sentence of each message that has an embedding, the best first.
 
-    One of each, so that however many messages are flagged, the rest can be summed up.
+    One of each message, so that a summary remains whichever messages are flagged later.
     """
-    called = names_of(speakers(turns))
-    told = [
-        (place, turn, sentence, topical(sentence, called))
-        for place, turn in enumerate(turns)
-        if turn.meaning is not None
-        for sentence in sentences(clean_text(turn.content[:MAX_READ_CHARACTERS]))[:SENTENCES]
-    ]
-    if not told:
+    rated = rated_sentences(turns)
+    if not rated:
         return []
-    centre = np.sum([turn.meaning for turn in turns if turn.meaning is not None], axis=0)
-    centre = centre / max(float(np.linalg.norm(centre)), 1e-9)
-    common = commonness([(place, stems) for place, _, _, stems in told])
-    ranked = []
-    for nth, (place, turn, sentence, stems) in enumerate(told):
-        score = (
-            float(turn.meaning @ centre)
-            + 2.0 * common[nth]
-            + 0.6 * min(len(stems), ENOUGH) / ENOUGH
-            + 0.1 * (1 - place / len(turns))  # what is said first says what it is about
-            - (0.5 if sentence.endswith("?") else 0.0)
+    centroid = np.sum([turn.embedding for turn in turns if turn.embedding is not None], axis=0)
+    centroid = centroid / max(float(np.linalg.norm(centroid)), 1e-9)
+    overlaps = mean_overlaps([(sentence.place, sentence.stems) for sentence in rated])
+    scores = [
+        sentence_score(sentence, centroid, overlap, len(turns))
+        for sentence, overlap in zip(rated, overlaps, strict=True)
+    ]
+    best: dict[str, SummarySentence] = {}
+    for index in sorted(range(len(rated)), key=lambda index: (-scores[index], index)):
+        turn, text = rated[index].turn, shorten(rated[index].text)
+        best.setdefault(
+            turn.id, SummarySentence(f"{turn.speaker}: {text}", turn.id, rated[index].place)
         )
-        ranked.append((-score, nth, Part(f"{turn.speaker}: {short(sentence)}", turn.id, place)))
-    best: dict[str, Part] = {}
-    for _, _, part in sorted(ranked, key=lambda it: it[:2]):
-        best.setdefault(part.message_id, part)
     return list(best.values())
 
 
-def commonness(told: Sequence[tuple[int, frozenset[str]]]) -> list[float]:
-    """How alike each sentence is to those of other messages, on the mean: 0 to 1.
-
-    Alike are two that name the same: what they share over the root of the product of what each has.
-    """
-    everywhere: defaultdict[str, float] = defaultdict(float)
-    here: defaultdict[tuple[int, str], float] = defaultdict(float)
-    for place, stems in told:
-        for stem in stems:
-            everywhere[stem] += 1 / math.sqrt(len(stems))
-            here[place, stem] += 1 / math.sqrt(len(stems))
-    sizes = Counter(place for place, _ in told)
+def rated_sentences(turns: Sequence[Turn]) -> list[RatedSentence]:
+    """The first sentences of each message that has an embedding, with their topic words."""
+    speakers = name_words(speaker_names(turns))
     return [
-        sum(everywhere[stem] - here[place, stem] for stem in sorted(stems))
-        / math.sqrt(max(1, len(stems)))
-        / max(1, len(told) - sizes[place])
-        for place, stems in told
+        RatedSentence(place, turn, turn.embedding, sentence, topic_stems(sentence, speakers))
+        for place, turn in enumerate(turns)
+        if turn.embedding is not None
+        for sentence in sentences(clean_text(turn.content[:MAX_READ_CHARACTERS]))[:MAX_SENTENCES]
     ]
 
 
-def short(sentence: str) -> str:
-    """A sentence that goes on and on, cut after a word."""
-    if len(sentence) <= LONG:
+def sentence_score(
+    sentence: RatedSentence, centroid: Vector, overlap: float, turn_count: int
+) -> float:
+    """How well a sentence represents its segment. Early statements rich in content score high."""
+    content_words = min(len(sentence.stems), ENOUGH_CONTENT_WORDS)
+    return (
+        float(sentence.embedding @ centroid)
+        + 2.0 * overlap
+        + 0.6 * content_words / ENOUGH_CONTENT_WORDS
+        + 0.1 * (1 - sentence.place / turn_count)
+        - (0.5 if sentence.text.endswith("?") else 0.0)
+    )
+
+
+def mean_overlaps(stems_by_place: Sequence[tuple[int, frozenset[str]]]) -> list[float]:
+    """The mean overlap of each sentence with the sentences of other messages, 0 to 1.
+
+    The overlap of two is the number of stems they share over the geometric mean of their numbers of
+    stems. Sums by stem make this linear in the number of sentences.
+    """
+    totals: defaultdict[str, float] = defaultdict(float)
+    own_totals: defaultdict[tuple[int, str], float] = defaultdict(float)
+    for place, stems in stems_by_place:
+        for stem in stems:
+            totals[stem] += 1 / math.sqrt(len(stems))
+            own_totals[place, stem] += 1 / math.sqrt(len(stems))
+    sentence_counts = Counter(place for place, _ in stems_by_place)
+    return [
+        sum(totals[stem] - own_totals[place, stem] for stem in sorted(stems))
+        / math.sqrt(max(1, len(stems)))
+        / max(1, len(stems_by_place) - sentence_counts[place])
+        for place, stems in stems_by_place
+    ]
+
+
+def shorten(sentence: str) -> str:
+    """The sentence, cut after a word when it is too long."""
+    if len(sentence) <= MAX_SENTENCE_CHARACTERS:
         return sentence
-    return sentence[:LONG].rsplit(None, 1)[0] + " …"
+    return sentence[:MAX_SENTENCE_CHARACTERS].rsplit(None, 1)[0] + " …"

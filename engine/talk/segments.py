@@ -1,12 +1,12 @@
-"""Where one topic of a conversation ends and the next begins. Values in, values out.
+"""Splits a conversation into segments of one topic each. Pure functions.
 
-One pass, from the oldest message to the newest. Silence of hours always ends a segment. Otherwise
-one ends where what follows has little to do with what it was about so far, which takes a few
-messages to see, and, when that never happens, at its weakest place once it is too long.
+One pass, from the oldest message to the newest. A silence of hours always ends a segment. Otherwise
+a segment ends where the next messages are far from its recent ones in meaning; when that never
+happens, it ends at its weakest place once it is too long.
 
-What is decided about a place depends on what was said before it and on the few messages after it.
-So all segments but the last stay as they are however much is said later, and going on from the
-last one comes to the same as beginning anew.
+Whether a segment ends at a message depends on the messages before it and on a few after it. So all
+segments but the last are final, and continuing from the last one gives the same result as starting
+over.
 """
 
 from collections.abc import Sequence
@@ -18,127 +18,144 @@ import numpy as np
 from engine.embedding import Vector
 
 SILENCE = timedelta(hours=3)  # ends a segment, whatever is said after it
-AHEAD = 4  # messages with a meaning of their own that show what comes next
-RECENT = 6  # of them that show what it was about so far
-LEAST = 4  # of them in a segment that ends by drift
-DRIFT = 0.35  # cosine of what it was about and what comes next: below it the topic has changed
-LONGEST = 60  # messages of a segment
+# Windows count messages with a reliable embedding only.
+WINDOW_AFTER = 4  # messages that show what comes next
+WINDOW_BEFORE = 6  # messages that show what the segment is about
+MIN_SEGMENT_MESSAGES = 4  # before a segment can end by drift
+DRIFT_THRESHOLD = 0.35  # cosine of both windows; below it the topic has changed
+MAX_SEGMENT_MESSAGES = 60  # of any kind
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message as it is put into a segment."""
+    """One message of a conversation that is split into segments."""
 
     id: str
     said_at: datetime
-    speaker: str  # as others would call them
+    speaker: str  # name to show
     content: str
     arrival: int = 0  # its number in the conversation
     flagged: bool = False
-    meaning: Vector | None = field(
-        default=None, compare=False
-    )  # none of greetings, fillers, repeats
-    legible: bool = True  # whether the encoder knows enough of it for its meaning to be compared
+    # Greetings, fillers and repeats have no embedding.
+    embedding: Vector | None = field(default=None, compare=False)
+    reliable: bool = True  # whether the encoder knows enough of the text to compare its embedding
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From when to when a segment was said."""
+    """The time from the first to the last message of a segment."""
 
     id: str
     from_at: datetime
     to_at: datetime
 
-    def away(self, moment: datetime) -> timedelta:
-        """How long before or after it this was; nothing if it was meanwhile."""
+    def distance(self, moment: datetime) -> timedelta:
+        """How long before or after the segment a moment is; zero inside of it."""
         return max(self.from_at - moment, moment - self.to_at, timedelta())
 
 
 def in_order(turns: Sequence[Turn]) -> list[Turn]:
+    """The messages by the time they were said."""
     return sorted(turns, key=lambda turn: (turn.said_at, turn.arrival, turn.id))
 
 
 def segment(turns: Sequence[Turn]) -> list[list[Turn]]:
-    """The segments of what was said, in order. The last one may still change when more is said."""
-    found: list[list[Turn]] = []
+    """The segments of these messages, in order. The last one may change when more is said."""
+    segments: list[list[Turn]] = []
     turns = in_order(turns)
     start = 0
     while start < len(turns):
-        end = start + length_of_first(turns[start : start + LONGEST + 1])
-        found.append(turns[start:end])
+        end = start + first_segment_length(turns[start : start + MAX_SEGMENT_MESSAGES + 1])
+        segments.append(turns[start:end])
         start = end
-    return found
+    return segments
 
 
-def length_of_first(turns: Sequence[Turn]) -> int:
-    """How many of these messages are of one segment, when it begins with the first of them."""
-    within = before_silence(turns)
-    told = [
-        place
-        for place in range(min(within, LONGEST))
-        if turns[place].meaning is not None and turns[place].legible
+def first_segment_length(turns: Sequence[Turn]) -> int:
+    """The number of messages in the segment that starts with the first of these."""
+    before_silence = length_before_silence(turns)
+    comparable = [
+        index
+        for index in range(min(before_silence, MAX_SEGMENT_MESSAGES))
+        if turns[index].embedding is not None and turns[index].reliable
     ]
-    near = [
-        cosine(turns, told[max(0, nth - RECENT) : nth], told[nth : nth + AHEAD])
-        for nth in range(LEAST, len(told) - AHEAD + 1)
+    # Entry n belongs to a boundary before comparable[MIN_SEGMENT_MESSAGES + n].
+    similarities = [
+        cosine(
+            turns,
+            comparable[max(0, split - WINDOW_BEFORE) : split],
+            comparable[split : split + WINDOW_AFTER],
+        )
+        for split in range(MIN_SEGMENT_MESSAGES, len(comparable) - WINDOW_AFTER + 1)
     ]
-    lows = (at for at, nearness in enumerate(near) if nearness < DRIFT)
-    if (low := next(lows, None)) is not None:
-        # What comes next was first seen from afar: it begins where the two are least alike.
-        while low + 1 < len(near) and near[low + 1] < near[low]:
-            low += 1
-        if low + 1 < len(near) or within < len(turns) or within > LONGEST:
-            return opening(turns, told[LEAST + low])
-        return within  # it may be said any moment where that is
-    if within <= LONGEST:
-        return within
-    return opening(turns, told[LEAST + near.index(min(near))]) if near else LONGEST
+    low = first_minimum_below(similarities, DRIFT_THRESHOLD)
+    is_too_long = before_silence > MAX_SEGMENT_MESSAGES
+    if low is not None:
+        is_final = low + 1 < len(similarities) or before_silence < len(turns) or is_too_long
+        if not is_final:  # the next message may move the minimum
+            return before_silence
+        return with_question(turns, comparable[MIN_SEGMENT_MESSAGES + low])
+    if not is_too_long:
+        return before_silence
+    if not similarities:
+        return MAX_SEGMENT_MESSAGES
+    weakest = similarities.index(min(similarities))
+    return with_question(turns, comparable[MIN_SEGMENT_MESSAGES + weakest])
 
 
-def before_silence(turns: Sequence[Turn]) -> int:
-    """How many of these were said before the first silence of hours."""
-    for place in range(1, len(turns)):
-        if turns[place].said_at - turns[place - 1].said_at >= SILENCE:
-            return place
+def first_minimum_below(values: Sequence[float], threshold: float) -> int | None:
+    """The index of the local minimum that follows the first value below a threshold."""
+    low = next((index for index, value in enumerate(values) if value < threshold), None)
+    while low is not None and low + 1 < len(values) and values[low + 1] < values[low]:
+        low += 1
+    return low
+
+
+def length_before_silence(turns: Sequence[Turn]) -> int:
+    """The number of messages before the first silence of hours; all when there is none."""
+    for index in range(1, len(turns)):
+        if turns[index].said_at - turns[index - 1].said_at >= SILENCE:
+            return index
     return len(turns)
 
 
-def cosine(turns: Sequence[Turn], so_far: Sequence[int], next_: Sequence[int]) -> float:
-    one, other = (sum_of(turns, places) for places in (so_far, next_))
+def cosine(turns: Sequence[Turn], before: Sequence[int], after: Sequence[int]) -> float:
+    """The cosine of the mean embeddings of two groups of messages, by their indices."""
+    one, other = embedding_sum(turns, before), embedding_sum(turns, after)
     return float(one @ other / max(float(np.linalg.norm(one) * np.linalg.norm(other)), 1e-9))
 
 
-def sum_of(turns: Sequence[Turn], places: Sequence[int]) -> Vector:
-    """Which points where their mean does."""
-    meanings = [turns[place].meaning for place in places]
-    total: Vector = np.sum([it for it in meanings if it is not None], axis=0)
+def embedding_sum(turns: Sequence[Turn], indices: Sequence[int]) -> Vector:
+    """The sum of these messages' embeddings; it has the direction of their mean."""
+    embeddings = [turns[index].embedding for index in indices]
+    total: Vector = np.sum([vector for vector in embeddings if vector is not None], axis=0)
     return total
 
 
-def opening(turns: Sequence[Turn], place: int) -> int:
-    """Where the segment of this message begins: at the question that it answers, if any."""
-    before = turns[place - 1]
-    is_asked = before.meaning is None and before.content.rstrip().endswith("?")
-    return place - 1 if is_asked else place
+def with_question(turns: Sequence[Turn], index: int) -> int:
+    """The index at which this message's segment starts: that of the question before it, if any."""
+    previous = turns[index - 1]
+    is_question = previous.embedding is None and previous.content.rstrip().endswith("?")
+    return index - 1 if is_question else index
 
 
-def join(
+def assign_late_turns(
     spans: Sequence[Span], late: Sequence[Turn]
 ) -> tuple[dict[str, list[Turn]], list[list[Turn]]]:
-    """Where messages belong that arrive after later ones have: the nearest segment, by its id.
+    """Late messages by the id of the nearest segment, and new segments of those far from any.
 
-    Those said hours away from any make segments of their own.
+    Late messages are those that arrive after messages that were said later.
     """
-    around = {span.id: span for span in spans}
-    joined: dict[str, list[Turn]] = {}
+    open_spans = {span.id: span for span in spans}
+    assigned: dict[str, list[Turn]] = {}
     for turn in in_order(late):
         at = turn.said_at
-        newest_first = sorted(around.values(), key=lambda it: it.from_at, reverse=True)
-        span = min(newest_first, key=lambda it: it.away(at), default=None)
-        if span is None or span.away(at) >= SILENCE:
-            span = Span(f"beside {turn.id}", at, at)
-        around[span.id] = Span(span.id, min(span.from_at, at), max(span.to_at, at))
-        joined.setdefault(span.id, []).append(turn)
+        newest_first = sorted(open_spans.values(), key=lambda span: span.from_at, reverse=True)
+        nearest = min(newest_first, key=lambda span: span.distance(at), default=None)
+        if nearest is None or nearest.distance(at) >= SILENCE:
+            nearest = Span(f"new {turn.id}", at, at)
+        open_spans[nearest.id] = Span(nearest.id, min(nearest.from_at, at), max(nearest.to_at, at))
+        assigned.setdefault(nearest.id, []).append(turn)
     known = {span.id for span in spans}
-    alone = [run for id_, turns in joined.items() if id_ not in known for run in segment(turns)]
-    return {id_: turns for id_, turns in joined.items() if id_ in known}, alone
+    new = [run for id_, turns in assigned.items() if id_ not in known for run in segment(turns)]
+    return {id_: turns for id_, turns in assigned.items() if id_ in known}, new

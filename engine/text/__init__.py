@@ -1,6 +1,6 @@
-"""Plain text: sentences, words, stems, themes. Values in, values out.
+"""Text processing: sentences, words, stems, stop words, themes. Pure functions.
 
-No other room of the engine is known here.
+Imports no other room of the engine.
 """
 
 from engine.text.prose import (
@@ -9,8 +9,18 @@ from engine.text.prose import (
     is_english,
     sentences,
     straighten_quotes,
-    word_set,
     words,
+)
+from engine.text.stop_words import (
+    DETERMINERS,
+    FIRST_PERSON,
+    FUNCTION_WORDS,
+    QUESTION_WORDS,
+    SECOND_PERSON,
+    SMALL_TALK,
+    STOP_WORDS,
+    UNINFORMATIVE_WORDS,
+    word_set,
 )
 from engine.text.themes import (
     MAX_READ_CHARACTERS,
@@ -22,12 +32,19 @@ from engine.text.themes import (
     name_theme,
     stem_of,
     stemmer,
-    stop_words,
     word_before,
 )
 
 __all__ = [
+    "DETERMINERS",
+    "FIRST_PERSON",
+    "FUNCTION_WORDS",
     "MAX_READ_CHARACTERS",
+    "QUESTION_WORDS",
+    "SECOND_PERSON",
+    "SMALL_TALK",
+    "STOP_WORDS",
+    "UNINFORMATIVE_WORDS",
     "WordForms",
     "clean_text",
     "fingerprint",
@@ -40,7 +57,6 @@ __all__ = [
     "sentences",
     "stem_of",
     "stemmer",
-    "stop_words",
     "straighten_quotes",
     "word_before",
     "word_set",

@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from api.envelope import Door
-from engine.embedding.embedder import normalized
-from engine.embedding.memory_vectors import MemoryVectors, search_scope
+from engine.embedding import MemoryVectors, normalized, search_scope
 from engine.extraction.port import RuleExtractor
 from engine.ids import new_id
 from engine.memory.drawing import draw_candidates, list_overdue_conversations

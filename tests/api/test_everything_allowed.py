@@ -20,7 +20,7 @@ from engine import bounds
 from engine.access.keys import issue_key
 from engine.access.models import Role
 from engine.access.tenants import add_tenant
-from engine.embedding.embedder import open_embedder
+from engine.embedding import open_embedder
 from engine.extraction.port import RuleExtractor
 from engine.ids import new_id
 from engine.memory.drawing import draw_candidates

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from engine.access.keys import issue_key
 from engine.access.models import Role
 from engine.access.tenants import add_tenant
-from engine.embedding.embedder import claim_model, open_embedder
+from engine.embedding import claim_model, open_embedder
 from engine.extraction.port import RuleExtractor
 from engine.forgetting.flags import UndoScope, undo_flags
 from engine.forgetting.models import ReversalSource

@@ -7,7 +7,7 @@ import pytest
 
 from api.app import create_app
 from api.envelope import Door
-from engine.embedding.embedder import Embedder, open_embedder
+from engine.embedding import Embedder, open_embedder
 from engine.service.clock import Clock
 from engine.settings import Settings
 from engine.store.graph import Graph

@@ -8,7 +8,7 @@ import pytest
 from neo4j import GraphDatabase
 from neo4j.exceptions import Neo4jError
 
-from engine.embedding.embedder import claim_model, open_embedder
+from engine.embedding import claim_model, open_embedder
 from engine.service.index_repair import repair_indexes
 from engine.settings import Settings
 from engine.store.graph import Graph

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from rich.console import Console
 
-from engine.embedding.embedder import Embedder, open_embedder
+from engine.embedding import Embedder, open_embedder
 from engine.errors import GraphUnavailable
 from engine.night.ledger import list_runs
 from engine.night.nights import NIGHT, Stage, run_night

@@ -7,7 +7,7 @@ import pytest
 from engine.access.instances import add_instance
 from engine.access.models import Caller, Instance, Persona, Role, Tone
 from engine.access.personas import add_persona
-from engine.embedding.embedder import Embedder
+from engine.embedding import Embedder
 from engine.errors import CandidateClosed, CandidateNotFound, IdTaken, MessageNotFound
 from engine.extraction.port import RuleExtractor
 from engine.memory.candidates import (

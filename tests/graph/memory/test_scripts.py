@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from engine.embedding.embedder import open_embedder
+from engine.embedding import open_embedder
 from engine.memory.models import LinkType
 from engine.models import MemoryType
 from engine.settings import Settings

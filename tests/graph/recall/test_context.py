@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.access.personas import change_persona
-from engine.embedding.embedder import open_embedder
+from engine.embedding import open_embedder
 from engine.errors import ConversationNotFound, Invalid, PersonaNotFound
 from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message
@@ -121,7 +121,7 @@ def whole_working(told: Context) -> list[str]:
 async def test_tokens_are_those_of_the_model(ada: Life, settings: Settings) -> None:
     embedder = open_embedder(settings)
     try:
-        counted = await embedder.count(["Hello world!", "", "unbelievably"])
+        counted = await embedder.count_tokens(["Hello world!", "", "unbelievably"])
     finally:
         embedder.close()
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.access.models import Persona, Tone
 from engine.access.personas import add_persona
-from engine.embedding.embedder import open_embedder
+from engine.embedding import open_embedder
 from engine.errors import IdTaken, Invalid, MessageNotFound, PersonaNotFound
 from engine.forgetting.acknowledgments import Templates
 from engine.forgetting.flags import flag_message, undo_message
@@ -62,7 +62,7 @@ async def test_words_and_meaning_find_it_and_the_modifier_turns_it_down(life: Li
 
 
 async def blended(life: Life) -> RecallResult:
-    """Without what is lent along links, which are turned down as well."""
+    """Without what spreads along links, which are turned down as well."""
     return await recall(life, "tea in the garden", profile="published")
 
 
@@ -115,7 +115,7 @@ async def test_every_part_of_a_score_is_told_and_they_add_up(life: Life, profile
         parts = hit.explain["signals"].values()
         for it in parts:
             assert it["part"] == pytest.approx(it["signal"] * it["weight"], abs=1e-3)
-        total = sum(it["part"] for it in parts) + hit.explain["lent"]
+        total = sum(it["part"] for it in parts) + hit.explain["spread"]
         assert hit.score == pytest.approx(total * hit.explain["weight_modifier"], abs=1e-2)
     pinned = next(hit for hit in hits if hit.id == ids[1]).explain
     assert pinned
@@ -171,9 +171,9 @@ async def test_two_hops_along_a_sequence_lead_to_what_no_word_leads_to(life: Lif
 
     hits = (await recall(life, "What secret did the keeper tell?", limit=50, explain=True)).hits
 
-    told = {hit.text: hit.explain["lent"] for hit in hits if hit.explain}
-    (milk,) = [lent for text, lent in told.items() if "Milk" in text]
-    (bread,) = [lent for text, lent in told.items() if "Bread" in text]
+    spread = {hit.text: hit.explain["spread"] for hit in hits if hit.explain}
+    (milk,) = [amount for text, amount in spread.items() if "Milk" in text]
+    (bread,) = [amount for text, amount in spread.items() if "Bread" in text]
     assert bread > milk > 0
 
 

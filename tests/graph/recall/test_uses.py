@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from engine.memory.uses import Use
 from engine.recall import uses
-from engine.recall.uses import GROUP, STREAM, UseLog, count_recorded_uses, next_uses
+from engine.recall.uses import GROUP, STREAM, UseLog, count_recorded_uses, next_entries
 from engine.settings import Settings
 from engine.store.broker import open_broker
 from tests.lives import FIRST_NIGHT, Life
@@ -70,9 +70,9 @@ async def test_what_a_dead_job_has_read_is_counted_by_another_and_once(
     for number in range(250):
         await log.record(use(life, f"u{number}", first))
     await redis.xgroup_create(uses.STREAM, GROUP, id="0")
-    died_before = await next_uses(redis)  # read, and then the process was gone
+    died_before = await next_entries(redis)  # read, and then the process was gone
     counted = [await life.memory(first, now=LATER)]
-    monkeypatch.setattr(uses, "STALE", timedelta(0))
+    monkeypatch.setattr(uses, "STALE_AFTER", timedelta(0))
 
     def die_after_the_commit(*_: object, **__: object) -> None:
         raise ConnectionError
@@ -83,7 +83,7 @@ async def test_what_a_dead_job_has_read_is_counted_by_another_and_once(
     counted.append(await life.memory(first, now=LATER))
     monkeypatch.undo()
     monkeypatch.setattr(uses, "STREAM", f"{STREAM}:test")
-    monkeypatch.setattr(uses, "STALE", timedelta(0))
+    monkeypatch.setattr(uses, "STALE_AFTER", timedelta(0))
     await asyncio.gather(*(count_recorded_uses(life.graph, redis, now=LATER) for _ in range(3)))
 
     assert len(died_before) == 100

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import cypher
-from engine.embedding.embedder import Embedder, claim_model
+from engine.embedding import Embedder, claim_model
 from engine.errors import ModelMismatch, SchemaDrift, SchemaTooNew, StatementFailed
 from engine.settings import Settings
 from engine.store import migrations

@@ -11,14 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.embedding.embedder import (
-    Embedder,
-    Vector,
-    known_share,
-    knows_ideographs,
-    normalized,
-    open_embedder,
-)
+from engine.embedding.coverage import known_share, knows_ideographs
+from engine.embedding.embedder import Embedder, open_embedder
+from engine.embedding.vectors import Vector, normalized
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
 from engine.settings import DEFAULT_MODEL, Settings
 from tests.conftest import LetterEncoder
@@ -73,11 +68,11 @@ async def test_a_model_says_how_much_of_a_text_it_has_words_for(onnx: Embedder) 
         "😀😀😀",
     ]
 
-    assert min(await onnx.known(known)) > 0.9
-    assert max(await onnx.known(spelled)) < 0.2
-    (mixed,) = await onnx.known(["My friend 田中太郎 lives in Kyoto and paints"])
+    assert min(await onnx.known_shares(known)) > 0.9
+    assert max(await onnx.known_shares(spelled)) < 0.2
+    (mixed,) = await onnx.known_shares(["My friend 田中太郎 lives in Kyoto and paints"])
     assert 0.7 < mixed < 1.0
-    assert await onnx.known([]) == []
+    assert await onnx.known_shares([]) == []
 
 
 def test_an_ideograph_is_a_word_to_a_model_that_was_taught_them() -> None:

@@ -2,31 +2,36 @@
 
 import pytest
 
-from engine.extraction.feelings import Feels, Vader, feeling
+from engine.extraction.feelings import EmotionalTone, Vader, strongest_feeling
 
 
 @pytest.mark.parametrize(
     ("content", "tone"),
     [
-        ("I'm so anxious about the exam tomorrow.", Feels.ANXIOUS),
-        ("I\u2019m terrified of the surgery.", Feels.ANXIOUS),
-        ("I'm furious with my landlord!", Feels.ANGRY),
-        ("I'm really stressed and overwhelmed by work.", Feels.TENSE),
-        ("I was heartbroken when my dog died.", Feels.SAD),
-        ("I feel so lonely since she left.", Feels.SAD),
-        ("I can't stop crying.", Feels.SAD),
-        ("I'm thrilled about my new flat!", Feels.JOYFUL),
-        ("I can't wait, this is the best day ever!", Feels.JOYFUL),
-        ("I'm grateful for my friends.", Feels.WARM),
-        ("I feel calm and relaxed by the sea.", Feels.CALM),
+        ("I'm so anxious about the exam tomorrow.", EmotionalTone.ANXIOUS),
+        ("I\u2019m terrified of the surgery.", EmotionalTone.ANXIOUS),
+        ("I'm furious with my landlord!", EmotionalTone.ANGRY),
+        ("I'm really stressed and overwhelmed by work.", EmotionalTone.TENSE),
+        ("I was heartbroken when my dog died.", EmotionalTone.SAD),
+        ("I feel so lonely since she left.", EmotionalTone.SAD),
+        ("I can't stop crying.", EmotionalTone.SAD),
+        ("I'm thrilled about my new flat!", EmotionalTone.JOYFUL),
+        ("I can't wait, this is the best day ever!", EmotionalTone.JOYFUL),
+        ("I'm grateful for my friends.", EmotionalTone.WARM),
+        ("I feel calm and relaxed by the sea.", EmotionalTone.CALM),
     ],
 )
-def test_a_named_feeling_has_its_tone(content: str, tone: Feels) -> None:
-    felt = feeling([content])
+def test_a_named_feeling_has_its_tone(content: str, tone: EmotionalTone) -> None:
+    felt = strongest_feeling([content])
 
     assert felt
     assert felt.tone is tone
-    bright = tone in {Feels.JOYFUL, Feels.WARM, Feels.CALM, Feels.PLAYFUL}
+    bright = tone in {
+        EmotionalTone.JOYFUL,
+        EmotionalTone.WARM,
+        EmotionalTone.CALM,
+        EmotionalTone.PLAYFUL,
+    }
     assert felt.valence > 0 if bright else felt.valence < 0
     assert -1 <= felt.valence <= 1
     assert 0 <= felt.arousal <= 1
@@ -44,18 +49,23 @@ def test_a_named_feeling_has_its_tone(content: str, tone: Feels) -> None:
     ],
 )
 def test_what_is_faint_denied_asked_or_not_their_own_is_no_feeling(content: str) -> None:
-    assert feeling([content]) is None
+    assert strongest_feeling([content]) is None
 
 
 def test_grief_in_one_sentence_outweighs_politeness_in_the_next() -> None:
-    felt = feeling(["I'm devastated, my father passed away.", "Thanks for your kind words."])
+    felt = strongest_feeling(
+        ["I'm devastated, my father passed away.", "Thanks for your kind words."]
+    )
 
     assert felt
-    assert felt.tone is Feels.SAD
+    assert felt.tone is EmotionalTone.SAD
 
 
 def test_emphasis_stirs() -> None:
-    plain, loud = feeling(["I'm excited about it."]), feeling(["I'm SOOO excited about it!!!"])
+    plain, loud = (
+        strongest_feeling(["I'm excited about it."]),
+        strongest_feeling(["I'm SOOO excited about it!!!"]),
+    )
 
     assert plain
     assert loud
@@ -63,7 +73,7 @@ def test_emphasis_stirs() -> None:
 
 
 def test_a_feeling_may_have_a_topic() -> None:
-    felt = feeling(["I'm so nervous about the driving test tomorrow!"])
+    felt = strongest_feeling(["I'm so nervous about the driving test tomorrow!"])
 
     assert felt
     assert felt.about == "the driving test"
@@ -74,7 +84,7 @@ def test_another_lexicon_plugs_in() -> None:
         def valence(self, text: str) -> float:
             return -0.9
 
-    felt = feeling(["I went to the shop!!!"], lexicon=Gloomy())
+    felt = strongest_feeling(["I went to the shop!!!"], lexicon=Gloomy())
 
     assert felt
     assert felt.valence == -0.9

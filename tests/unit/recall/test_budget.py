@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Invalid
-from engine.recall.budget import LayerPieces, Piece, fill, left_out, room_beside
+from engine.recall.budget import LayerPieces, Piece, fill_layers, list_left_out, room_after_identity
 from engine.recall.context import PLACEHOLDER, working_memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -15,39 +15,39 @@ def unit(tokens: int, layer: str = "cold") -> tuple[Piece, ...]:
     return (Piece(layer, f"{tokens} tokens", tokens),)
 
 
-def sizes(pile: LayerPieces) -> list[int]:
-    return [piece.tokens for kept in pile.kept for piece in kept]
+def sizes(layer: LayerPieces) -> list[int]:
+    return [piece.tokens for kept in layer.kept for piece in kept]
 
 
 def test_what_is_too_long_is_passed_over_and_told() -> None:
-    pile = LayerPieces([unit(5), unit(50), unit(4)])
+    layer = LayerPieces([unit(5), unit(50), unit(4)])
 
-    assert pile.fill(10) == 9
-    assert sizes(pile) == [5, 4]
-    (left,) = left_out([pile])
+    assert layer.fill(10) == 9
+    assert sizes(layer) == [5, 4]
+    (left,) = list_left_out([layer])
     assert (left.layer, left.tokens) == ("cold", 50)
 
 
-def test_turns_are_taken_in_a_row_so_that_no_talk_has_a_hole() -> None:
-    pile = LayerPieces([unit(5), unit(50), unit(4)], in_a_row=True)
+def test_turns_are_taken_contiguous_so_that_no_talk_has_a_hole() -> None:
+    layer = LayerPieces([unit(5), unit(50), unit(4)], contiguous=True)
 
-    assert pile.fill(10) == 5
-    assert sizes(pile) == [5]
+    assert layer.fill(10) == 5
+    assert sizes(layer) == [5]
 
 
 def test_what_one_layer_leaves_goes_to_the_others() -> None:
-    topic, working = LayerPieces([unit(1)]), LayerPieces([unit(30)] * 3, in_a_row=True)
+    topic, working = LayerPieces([unit(1)]), LayerPieces([unit(30)] * 3, contiguous=True)
 
-    fill(110, unit(10), {"topic": (0.5, topic), "working": (0.5, working)})
+    fill_layers(110, unit(10), {"topic": (0.5, topic), "working": (0.5, working)})
 
     assert sizes(topic) == [1]
     assert sizes(working) == [30, 30, 30]
 
 
 def test_an_identity_is_whole_or_the_budget_is_refused() -> None:
-    assert room_beside(10, unit(10)) == 0
+    assert room_after_identity(10, unit(10)) == 0
     with pytest.raises(Invalid, match="11 tokens, and the budget is 10"):
-        room_beside(10, unit(11))
+        room_after_identity(10, unit(11))
 
 
 @given(
@@ -56,17 +56,17 @@ def test_an_identity_is_whole_or_the_budget_is_refused() -> None:
     st.booleans(),
 )
 def test_no_budget_is_ever_exceeded_and_nothing_gets_lost(
-    budget: int, layers: list[list[int]], in_a_row: bool
+    budget: int, layers: list[list[int]], contiguous: bool
 ) -> None:
-    piles = {
-        str(place): (1 / len(layers), LayerPieces([unit(it) for it in layer], in_a_row))
+    filled = {
+        str(place): (1 / len(layers), LayerPieces([unit(it) for it in layer], contiguous))
         for place, layer in enumerate(layers)
     }
 
-    fill(budget, (), piles)
+    fill_layers(budget, (), filled)
 
-    kept = [size for _, pile in piles.values() for size in sizes(pile)]
-    left = [it.tokens for it in left_out(pile for _, pile in piles.values())]
+    kept = [size for _, layer in filled.values() for size in sizes(layer)]
+    left = [it.tokens for it in list_left_out(layer for _, layer in filled.values())]
     assert sum(kept) <= budget
     assert sorted(kept + left) == sorted(size for layer in layers for size in layer)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.recall.questions import Span, named, parse_question, spans, time_fit
+from engine.recall.questions import Period, cut_names, parse_question, periods_in, time_fit
 
 NOW = datetime(2026, 11, 16, 15, 30, tzinfo=UTC)  # a Monday
 PEOPLE = ("Sam", "Maria Lopez", "Will", "Ada")
@@ -44,12 +44,18 @@ def test_a_name_alone_is_a_question_too() -> None:
 
 def test_i_is_who_asks_and_you_is_who_is_asked() -> None:
     mine = parse_question(
-        "What did I say about my sister?", people=PEOPLE, now=NOW, i="Sam", you="Ada"
+        "What did I say about my sister?",
+        people=PEOPLE,
+        now=NOW,
+        asked_by="Sam",
+        persona_name="Ada",
     )
     yours = parse_question(
-        "What is your favourite tea?", people=PEOPLE, now=NOW, i="Sam", you="Ada"
+        "What is your favourite tea?", people=PEOPLE, now=NOW, asked_by="Sam", persona_name="Ada"
     )
-    named = parse_question("What did I tell Will?", people=PEOPLE, now=NOW, i="Sam", you="Ada")
+    named = parse_question(
+        "What did I tell Will?", people=PEOPLE, now=NOW, asked_by="Sam", persona_name="Ada"
+    )
 
     assert mine.people == {"Sam"}
     assert yours.people == {"Ada"}
@@ -64,7 +70,7 @@ def test_the_words_are_those_that_say_what_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "span"),
+    ("asked", "period"),
     [
         ("on 2026-05-02", (day(5, 2), day(5, 3))),
         ("on May 2, 2025", (day(5, 2, 2025), day(5, 3, 2025))),
@@ -82,21 +88,22 @@ def test_the_words_are_those_that_say_what_it_is_about() -> None:
         ("10 days ago", (day(11, 3, 2026).replace(hour=12), day(11, 8, 2026).replace(hour=12))),
     ],
 )
-def test_times_are_seen_from_now(asked: str, span: tuple[datetime, datetime]) -> None:
-    assert list(spans(f"What happened {asked}?", NOW)) == [Span(*span)]
+def test_times_are_seen_from_now(asked: str, period: tuple[datetime, datetime]) -> None:
+    assert list(periods_in(f"What happened {asked}?", NOW)) == [Period(*period)]
 
 
 @pytest.mark.parametrize(
     "asked", ["What may it be?", "Did they march?", "on May 42", "an infinity ago", "5 apples"]
 )
 def test_what_is_no_time_is_none(asked: str) -> None:
-    assert list(spans(asked, NOW)) == []
+    assert list(periods_in(asked, NOW)) == []
 
 
 def test_things_are_told_when_they_happen_or_some_days_later() -> None:
-    span = Span(day(5, 2), day(5, 3))
+    period = Period(day(5, 2), day(5, 3))
+    dates = ((5, 1), (5, 2), (5, 3), (5, 9), (5, 20), (8, 1))
 
-    fits = [time_fit(span, day(*it)) for it in ((5, 1), (5, 2), (5, 3), (5, 9), (5, 20), (8, 1))]
+    fits = [time_fit(period, day(*date)) for date in dates]
 
     assert fits == [0.0, 1.0, 0.7, 0.7, 0.3, 0.0]
 
@@ -104,13 +111,13 @@ def test_things_are_told_when_they_happen_or_some_days_later() -> None:
 def named_by_patterns(text: str, people: list[str]) -> set[str]:
     """Whoever is named, one pattern a person: slow and plain."""
     flags = re.IGNORECASE if text == text.lower() else 0
-    found = set()
+    named = set()
     for name in people:
         first, *rest = map(re.escape, name.split())
         whole = "".join(rf"\s+{part}" for part in rest)
         if re.search(rf"\b{first}(?:{whole})?(?:['`]s)?(?!\w)", text, flags):
-            found.add(name)
-    return found
+            named.add(name)
+    return named
 
 
 PARTS = st.sampled_from(
@@ -125,8 +132,8 @@ ASKED = st.lists(st.tuples(PARTS, GLUE), max_size=6).map(
 
 @given(ASKED, st.lists(NAMES, max_size=5), st.booleans())
 def test_people_are_found_as_by_a_pattern_for_each_of_them(
-    asked: str, people: list[str], careless: bool
+    asked: str, people: list[str], lowercase: bool
 ) -> None:
-    text = asked.lower() if careless else asked
+    text = asked.lower() if lowercase else asked
 
-    assert named(text, people)[0] == named_by_patterns(text, people)
+    assert cut_names(text, people)[0] == named_by_patterns(text, people)

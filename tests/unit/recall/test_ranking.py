@@ -4,8 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.embedding.embedder import Lexicon, normalized
-from engine.embedding.memory_vectors import MemoryVectors
+from engine.embedding import Lexicon, MemoryVectors, normalized
 from engine.recall.questions import parse_question
 from engine.recall.ranking import EPOCH, PROFILES, RankedHit, ScoredHits, moment, score_hits
 
@@ -21,8 +20,8 @@ LEXICON = Lexicon.of(
 def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
     packed_vectors = MemoryVectors(
         normalized(given.pop("vector", [1, 0, 0, 0])),
-        words=tuple(LEXICON.places[it] for it in given.pop("words", ())),
-        heard=tuple(LEXICON.places[it] for it in given.pop("heard", ())),
+        words=tuple(LEXICON.positions[word] for word in given.pop("words", ())),
+        answered_words=tuple(LEXICON.positions[word] for word in given.pop("answered", ())),
     )
     said = given.pop("said", NOW - timedelta(days=1))
     return {
@@ -44,43 +43,49 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
 
 
 def columns(*rows: dict[str, Any]) -> dict[str, list[Any]]:
-    return {name: [it[name] for it in rows] for name in row("any")}
+    return {name: [values[name] for values in rows] for name in row("any")}
 
 
-def weighed(asked: str, *rows: dict[str, Any]) -> dict[str, RankedHit]:
+def ranked_by_id(asked: str, *rows: dict[str, Any]) -> dict[str, RankedHit]:
     question = parse_question(asked, people=("Sam", "Kim"), now=NOW)
-    found = score_hits(
+    hits = score_hits(
         columns(*rows), question, normalized([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW
     )
-    return {it["id"]: RankedHit(found, place, found.totals[place]) for place, it in enumerate(rows)}
+    return {
+        values["id"]: RankedHit(hits, index, hits.totals[index])
+        for index, values in enumerate(rows)
+    }
 
 
 def test_a_near_word_counts_less_than_the_word_and_another_counts_nothing() -> None:
-    found = weighed(
+    hits = ranked_by_id(
         "A dog?",
         row("same", words=["dog"]),
         row("near", words=["puppy"]),
         row("far", words=["boat"]),
     )
 
-    same, near, far = (found[it].signals["words"] for it in ("same", "near", "far"))
+    same, near, far = (hits[id_].signals["words"] for id_ in ("same", "near", "far"))
     assert same == pytest.approx(1.0, abs=1e-3)
     assert 0.8 < near < same
     assert far == 0
 
 
 def test_the_question_it_answers_speaks_for_a_short_answer() -> None:
-    found = weighed("A dog?", row("yes", heard=["dog"]), row("no", heard=["boat"]))
+    hits = ranked_by_id("A dog?", row("yes", answered=["dog"]), row("no", answered=["boat"]))
 
-    assert found["yes"].signals["heard"] > 0.9
-    assert found["no"].signals["heard"] == 0
-    assert found["yes"].score > found["no"].score
+    assert hits["yes"].signals["answered_question"] > 0.9
+    assert hits["no"].signals["answered_question"] == 0
+    assert hits["yes"].score > hits["no"].score
 
 
 def test_who_it_is_about_counts_when_one_is_meant() -> None:
     rows = row("sam", about="Sam"), row("kim", about="Kim")
 
-    one, both = weighed("What did Sam buy?", *rows), weighed("Do Sam and Kim agree?", *rows)
+    one, both = (
+        ranked_by_id("What did Sam buy?", *rows),
+        ranked_by_id("Do Sam and Kim agree?", *rows),
+    )
 
     assert (one["sam"].signals["who"], one["kim"].signals["who"]) == (1.0, 0.0)
     assert both["sam"].signals["who"] == both["kim"].signals["who"] == 0.0
@@ -88,13 +93,13 @@ def test_who_it_is_about_counts_when_one_is_meant() -> None:
 
 def test_the_time_it_asks_for_counts() -> None:
     then = datetime(2026, 3, 9, tzinfo=UTC)
-    found = weighed("What was in March?", row("march", said=then), row("may"))
+    hits = ranked_by_id("What was in March?", row("march", said=then), row("may"))
 
-    assert (found["march"].signals["when"], found["may"].signals["when"]) == (1.0, 0.0)
+    assert (hits["march"].signals["when"], hits["may"].signals["when"]) == (1.0, 0.0)
 
 
 def test_newer_pinned_used_important_and_longer_all_speak_for_it() -> None:
-    found = weighed(
+    hits = ranked_by_id(
         "boat",
         row("plain", said=NOW - timedelta(days=90)),
         row("new", said=NOW),
@@ -106,18 +111,20 @@ def test_newer_pinned_used_important_and_longer_all_speak_for_it() -> None:
     )
 
     for other in ("new", "pinned", "used", "important", "long"):
-        assert found[other].score > found["plain"].score, other
-    assert found["question"].score < found["plain"].score
+        assert hits[other].score > hits["plain"].score, other
+    assert hits["question"].score < hits["plain"].score
 
 
 def test_full_text_is_held_against_the_best_match() -> None:
-    found = weighed("boat", row("best", matched=8.0), row("half", matched=4.0))
+    hits = ranked_by_id("boat", row("best", matched=8.0), row("half", matched=4.0))
 
-    assert (found["best"].signals["full_text"], found["half"].signals["full_text"]) == (1.0, 0.5)
+    assert (hits["best"].signals["full_text"], hits["half"].signals["full_text"]) == (1.0, 0.5)
 
 
-def scored(*rows: tuple[dict[str, Any], float]) -> ScoredHits:
-    return ScoredHits(columns(*(it for it, _ in rows)), {}, np.array([score for _, score in rows]))
+def with_scores(*rows: tuple[dict[str, Any], float]) -> ScoredHits:
+    return ScoredHits(
+        columns(*(values for values, _ in rows)), {}, np.array([score for _, score in rows])
+    )
 
 
 def minute(id_: str, number: int = 0, **given: Any) -> dict[str, Any]:
@@ -127,20 +134,22 @@ def minute(id_: str, number: int = 0, **given: Any) -> dict[str, Any]:
 
 def test_the_best_of_each_turn_comes_first_and_the_others_after() -> None:
     fact = minute("f", 2, memory_type="semantic")
-    found = scored((minute("a", 1), 1.0), (minute("b", 1), 2.0), (minute("c", 2), 1.5), (fact, 1.2))
+    hits = with_scores(
+        (minute("a", 1), 1.0), (minute("b", 1), 2.0), (minute("c", 2), 1.5), (fact, 1.2)
+    )
 
-    assert [it.id for it in found.ranked()] == ["b", "c", "f", "a"]
-    assert [it.id for it in found.ranked(facts_apart=True)] == ["b", "c", "f"]
+    assert [hit.id for hit in hits.ranked()] == ["b", "c", "f", "a"]
+    assert [hit.id for hit in hits.ranked(facts_apart=True)] == ["b", "c", "f"]
 
 
 def test_a_turn_is_a_message_and_not_a_time() -> None:
-    same_second = (minute(it, 1, source_id=f"of {it}") for it in ("d", "e"))
-    unsaid = (minute(it, 1, source_id=None) for it in ("g", "h"))
-    found = scored(*((it, 1.0) for it in (*same_second, *unsaid)))
+    same_second = (minute(id_, 1, source_id=f"of {id_}") for id_ in ("d", "e"))
+    without_source = (minute(id_, 1, source_id=None) for id_ in ("g", "h"))
+    hits = with_scores(*((values, 1.0) for values in (*same_second, *without_source)))
 
-    firsts, others = found.by_turn(found.totals)
+    best, others = hits.best_of_turns(hits.totals)
 
-    assert (len(firsts), others) == (4, [])
+    assert (len(best), others) == (4, [])
 
 
 def test_what_the_model_has_no_words_for_is_near_by_its_spelling() -> None:
@@ -150,22 +159,22 @@ def test_what_the_model_has_no_words_for_is_near_by_its_spelling() -> None:
         row("rain", "พรุ่งนี้ฝนจะตก", similarity=1.0),
     )
 
-    found = score_hits(
+    hits = score_hits(
         rows, question, normalized([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW, by_spelling=True
     )
 
-    tea, rain = found.ranked()
+    tea, rain = hits.ranked()
     assert (tea.id, tea.confidence) == ("tea", 1.0)
     assert rain.confidence < 0.2
 
 
 @pytest.mark.spec("SEARCH-02")
-def test_only_what_is_ahead_of_the_rest_is_lent_and_the_most_counts() -> None:
-    found = scored(*((minute(f"{place:02}", place), 2.0 - place / 10) for place in range(12)))
-    excess = found.ahead()
+def test_only_what_is_ahead_of_the_rest_spreads_and_the_largest_amount_counts() -> None:
+    hits = with_scores(*((minute(f"{place:02}", place), 2.0 - place / 10) for place in range(12)))
+    leads = hits.leads()
 
-    assert [*excess] == [f"{place:02}" for place in range(10)]
-    assert excess["00"] == pytest.approx(1.0)
+    assert [*leads] == [f"{place:02}" for place in range(10)]
+    assert leads["00"] == pytest.approx(1.0)
 
     links = [
         ("00", "11", "PRECEDES", 0.5, None),
@@ -176,26 +185,26 @@ def test_only_what_is_ahead_of_the_rest_is_lent_and_the_most_counts() -> None:
         ("00", "left out", "PRECEDES", 1.0, None),
     ]
     names = ("source_id", "id", "type", "strength", "further")
-    found.lend(dict(zip(names, zip(*links, strict=True), strict=True)), PROFILES["woven"])
+    hits.spread_along(dict(zip(names, zip(*links, strict=True), strict=True)), PROFILES["woven"])
 
-    assert {it.id: it.lent for it in found.ranked() if it.lent} == {
+    assert {hit.id: hit.spread for hit in hits.ranked() if hit.spread} == {
         "11": pytest.approx(0.8),
         "10": pytest.approx(0.64),
         "09": pytest.approx(0.3),
     }
 
 
-def test_a_modifier_turns_down_what_is_lent_too() -> None:
-    found = scored((minute("a", weight_modifier=0.2), 1.0))
-    found.lent[0] = 0.5
+def test_a_modifier_turns_down_what_spreads_too() -> None:
+    hits = with_scores((minute("a", weight_modifier=0.2), 1.0))
+    hits.spread[0] = 0.5
 
-    assert found.ranked()[0].score == pytest.approx(0.3)
+    assert hits.ranked()[0].score == pytest.approx(0.3)
 
 
-def test_nothing_found_is_nothing_weighed() -> None:
-    assert weighed("boat") == {}
-    assert scored().ahead() == {}
-    assert scored().ranked() == []
+def test_nothing_found_is_nothing_ranked_by_id() -> None:
+    assert ranked_by_id("boat") == {}
+    assert with_scores().leads() == {}
+    assert with_scores().ranked() == []
 
 
 def test_times_are_told_to_the_microsecond() -> None:

@@ -8,7 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.talk.segments import LEAST, LONGEST, SILENCE, Span, Turn, join, segment
+from engine.talk.segments import (
+    MAX_SEGMENT_MESSAGES,
+    MIN_SEGMENT_MESSAGES,
+    SILENCE,
+    Span,
+    Turn,
+    assign_late_turns,
+    segment,
+)
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -23,28 +31,29 @@ def talk(topics: str, *, at: datetime = NOON, first: int = 0) -> list[Turn]:
             said_at=at + (place - first) * MINUTE,
             speaker="Sam",
             content="And then?" if word == "?" else word,
-            meaning=np.array(TOPICS[word], np.float32) if word in TOPICS else None,
+            embedding=np.array(TOPICS[word], np.float32) if word in TOPICS else None,
         )
         for place, word in enumerate(topics.split(), first)
     ]
 
 
-def told(segments: Sequence[Sequence[Turn]]) -> list[str]:
-    words = [
-        ["?" if turn.content == "And then?" else turn.content for turn in it] for it in segments
+def topics_of(segments: Sequence[Sequence[Turn]]) -> list[str]:
+    """The segments as strings of the kind `talk` takes."""
+    return [
+        " ".join("?" if turn.content == "And then?" else turn.content for turn in turns)
+        for turns in segments
     ]
-    return [" ".join(it) for it in words]
 
 
 def test_what_is_about_one_thing_is_one_segment() -> None:
-    assert told(segment(talk("tea tea - tea tea tea -"))) == ["tea tea - tea tea tea -"]
+    assert topics_of(segment(talk("tea tea - tea tea tea -"))) == ["tea tea - tea tea tea -"]
     assert segment([]) == []
 
 
 def test_a_segment_ends_where_the_topic_drifts() -> None:
-    found = segment(talk("tea tea tea tea tea cat cat cat cat cat cat"))
+    segments = segment(talk("tea tea tea tea tea cat cat cat cat cat cat"))
 
-    assert told(found) == ["tea tea tea tea tea", "cat cat cat cat cat cat"]
+    assert topics_of(segments) == ["tea tea tea tea tea", "cat cat cat cat cat cat"]
 
 
 def test_one_remark_about_something_else_ends_nothing() -> None:
@@ -54,7 +63,7 @@ def test_one_remark_about_something_else_ends_nothing() -> None:
 def test_silence_of_hours_ends_a_segment_whatever_is_said() -> None:
     morning, evening = talk("tea tea"), talk("tea -", at=NOON + 2 * MINUTE + SILENCE, first=2)
 
-    assert told(segment(morning + evening)) == ["tea tea", "tea -"]
+    assert topics_of(segment(morning + evening)) == ["tea tea", "tea -"]
     assert len(segment(morning + talk("tea", at=NOON + MINUTE + SILENCE - MINUTE, first=2))) == 1
 
 
@@ -62,22 +71,22 @@ def test_a_question_goes_with_its_answer_and_a_filler_with_what_it_follows() -> 
     asked = segment(talk("tea tea tea tea ? cat cat cat cat cat"))
     filled = segment(talk("tea tea tea tea - cat cat cat cat cat"))
 
-    assert told(asked) == ["tea tea tea tea", "? cat cat cat cat cat"]
-    assert told(filled) == ["tea tea tea tea -", "cat cat cat cat cat"]
+    assert topics_of(asked) == ["tea tea tea tea", "? cat cat cat cat cat"]
+    assert topics_of(filled) == ["tea tea tea tea -", "cat cat cat cat cat"]
 
 
 def test_a_short_beginning_waits_for_enough_to_be_a_segment() -> None:
-    found = segment(talk("tea tea " + "cat " * 10))
+    segments = segment(talk("tea tea " + "cat " * 10))
 
-    assert all(len(it) >= LEAST for it in found)
+    assert all(len(turns) >= MIN_SEGMENT_MESSAGES for turns in segments)
 
 
 def test_a_segment_that_never_drifts_ends_when_it_is_too_long() -> None:
-    fillers = segment(talk("- " * (2 * LONGEST + 1)))
-    one_topic = segment(talk("tea " * (3 * LONGEST)))
+    fillers = segment(talk("- " * (2 * MAX_SEGMENT_MESSAGES + 1)))
+    one_topic = segment(talk("tea " * (3 * MAX_SEGMENT_MESSAGES)))
 
-    assert [len(it) for it in fillers] == [LONGEST, LONGEST, 1]
-    assert all(len(it) <= LONGEST for it in one_topic)
+    assert [len(turns) for turns in fillers] == [MAX_SEGMENT_MESSAGES, MAX_SEGMENT_MESSAGES, 1]
+    assert all(len(turns) <= MAX_SEGMENT_MESSAGES for turns in one_topic)
 
 
 def test_the_order_of_arrival_does_not_matter() -> None:
@@ -100,7 +109,8 @@ def test_going_on_from_the_last_segment_is_beginning_anew(
     said = talk(" ".join(" ".join([word] * count) for word, count in stretches))
     for place in silences:
         said = [
-            replace(it, said_at=it.said_at + SILENCE * (at >= place)) for at, it in enumerate(said)
+            replace(turn, said_at=turn.said_at + SILENCE * (index >= place))
+            for index, turn in enumerate(said)
         ]
 
     closed: list[list[Turn]] = []
@@ -131,8 +141,10 @@ def test_a_late_message_joins_the_segment_of_its_time() -> None:
         "a little later": NOON + 12 * HOUR + MINUTE,
     }
 
-    joined, alone = join(spans, [Turn(id_, at, "Sam", "Hm.") for id_, at in late.items()])
+    joined, alone = assign_late_turns(
+        spans, [Turn(id_, at, "Sam", "Hm.") for id_, at in late.items()]
+    )
 
-    found = {id_: [turn.id for turn in turns] for id_, turns in joined.items()}
-    assert found == {"early": ["first", "within", "after"], "middle": ["before"]}
+    joined_ids = {id_: [turn.id for turn in turns] for id_, turns in joined.items()}
+    assert joined_ids == {"early": ["first", "within", "after"], "middle": ["before"]}
     assert [[turn.id for turn in run] for run in alone] == [["at night", "a little later"]]

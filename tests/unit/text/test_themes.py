@@ -29,13 +29,13 @@ def test_texts_that_are_only_alike_in_kind_are_no_theme() -> None:
         "Chapter one, page one, sore fingers.",
     ]
 
-    assert name_theme(read(near_in_meaning), least=3) == ([], [])
+    assert name_theme(read(near_in_meaning), min_texts=3) == ([], [])
 
 
 def test_a_theme_takes_in_only_what_speaks_of_it() -> None:
     texts = [SHIFTS[0], "Right, bed.", *SHIFTS[1:], "The phone just rang."]
 
-    assert name_theme(read(texts), least=3) == ([0, 2, 3], ["night shift"])
+    assert name_theme(read(texts), min_texts=3) == ([0, 2, 3], ["night shift"])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_theme_takes_in_only_what_speaks_of_it() -> None:
     ids=lambda value: value[0],
 )
 def test_a_theme_is_told_as_people_would_say_it(texts: list[str], terms: list[str]) -> None:
-    assert shared_terms(read(texts), least=3) == terms
+    assert shared_terms(read(texts), min_texts=3) == terms
 
 
 def test_what_somebody_did_names_nothing() -> None:

@@ -1,0 +1,92 @@
+"""The words of a model's vocabulary, and which of them are close in meaning."""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.embedding.vectors import Vector
+
+WORD = re.compile(r"[a-z]{3,}")
+MAX_WORDS = 65_535  # so that a word's position fits into two bytes
+BATCH_SIZE = 256  # words compared or encoded together
+MIN_SIMILARITY = 0.45  # cosine from which one word counts as a match for another
+
+
+class Lexicon:
+    """Words by their position, and a sparse matrix of the cosines between similar ones."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        starts: npt.NDArray[np.int64],
+        neighbors: npt.NDArray[np.uint16],
+        similarities: npt.NDArray[np.float16],
+    ) -> None:
+        self.positions = {word: position for position, word in enumerate(words)}
+        # Row n of the matrix is neighbors[starts[n]:starts[n + 1]], with their similarities.
+        self._starts = starts
+        self._neighbors = neighbors
+        self._similarities = similarities
+
+    @classmethod
+    def of(cls, words: Sequence[str], vectors: Vector) -> "Lexicon":
+        """Compares every word with every other, which takes seconds for a whole vocabulary."""
+        starts, neighbors, similarities = [0], [np.zeros(0, np.uint16)], [np.zeros(0, np.float16)]
+        for first in range(0, len(words), BATCH_SIZE):
+            cosines = vectors[first : first + BATCH_SIZE] @ vectors.T
+            rows, columns = np.nonzero(cosines >= MIN_SIMILARITY)
+            starts += (starts[-1] + np.cumsum(np.bincount(rows, minlength=len(cosines)))).tolist()
+            neighbors.append(columns.astype(np.uint16))
+            similarities.append(cosines[rows, columns].astype(np.float16))
+        return cls(words, np.array(starts), np.concatenate(neighbors), np.concatenate(similarities))
+
+    @classmethod
+    def read(cls, words: Sequence[str], file: Path) -> "Lexicon":
+        """The lexicon that `save` wrote, for the same words."""
+        arrays = np.load(file)
+        return cls(words, arrays["starts"], arrays["others"], arrays["nearness"])
+
+    def save(self, file: Path) -> None:
+        """Write the matrix to a file. Safe when several processes do it at once."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = file.with_suffix(f".{os.getpid()}.npz")
+        np.savez(
+            temporary, starts=self._starts, others=self._neighbors, nearness=self._similarities
+        )
+        temporary.rename(file)
+
+    def similarities(self, words: Sequence[str], positions: npt.NDArray[Any]) -> Vector:
+        """A matrix of the cosine of each word with the word at each position; 0 for dissimilar."""
+        dense_row = np.zeros(len(self.positions), np.float32)
+        result = np.empty((len(words), len(positions)), np.float32)
+        for row, word in zip(result, words, strict=True):
+            position = self.positions[word]
+            stored = slice(self._starts[position], self._starts[position + 1])
+            dense_row[self._neighbors[stored]] = self._similarities[stored]
+            row[:] = dense_row[positions]
+            dense_row[self._neighbors[stored]] = 0.0
+        return result
+
+
+def load_lexicon(
+    vocabulary: Sequence[str],
+    file: Path | None,
+    encode: Callable[[Sequence[str]], Sequence[Vector]],
+    dimensions: int,
+) -> Lexicon:
+    """The lexicon of a vocabulary, read from its file, or made and written to it. Blocks."""
+    words = [word for word in vocabulary if WORD.fullmatch(word)][:MAX_WORDS]
+    if file and file.exists():
+        return Lexicon.read(words, file)
+    vectors = np.zeros((len(words), dimensions), np.float32)
+    for first in range(0, len(words), BATCH_SIZE):
+        vectors[first : first + BATCH_SIZE] = encode(words[first : first + BATCH_SIZE])
+    lexicon = Lexicon.of(words, vectors)
+    if file and words:
+        lexicon.save(file)
+    return lexicon
