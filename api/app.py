@@ -23,18 +23,19 @@ from litestar.openapi.spec import (
 )
 from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
 
-from api.auth import USER_HEADER, Authentication
-from api.candidates import CandidateController
-from api.clock import ClockController
-from api.conversations import EXPORTED, ConversationController
-from api.envelope import (
+from api.application import (
     BOOKMARK,
     GOOD_BOOKMARKS,
     LONGEST_BOOKMARKS,
     REQUEST_ID,
-    Door,
+    Application,
     check_bookmark,
 )
+from api.auth import USER_HEADER, Authentication
+from api.bodies import Body, StrictRequest
+from api.candidates import CandidateController
+from api.clock import ClockController
+from api.conversations import EXPORTED, ConversationController
 from api.errors import HANDLERS
 from api.flags import FlagController
 from api.health import HealthController
@@ -47,7 +48,6 @@ from api.policy import PolicyController
 from api.recall import RecallController
 from api.runs import RunController
 from api.tokens import TokenController
-from api.wire import Body, StrictRequest
 from engine import bounds
 from engine.access import Caller, JwtVerifier, KeyRing, open_limiter
 from engine.bounds import ID_PATTERN
@@ -89,7 +89,7 @@ PREPARE_AGAIN = 1.0  # seconds between two tries while Neo4j is away
 log = structlog.get_logger("api")
 
 
-def create_app(settings: Settings | None = None) -> Door:
+def create_app(settings: Settings | None = None) -> Application:
     """The whole API over one graph and one broker."""
     settings = settings or Settings()
     set_up_logs(settings)
@@ -148,7 +148,7 @@ def create_app(settings: Settings | None = None) -> Door:
     if settings.clock == "movable":
         controllers.append(ClockController)
     metrics = PrometheusConfig(app_name="pentimento", prefix="pentimento", group_path=True)
-    app = Door(
+    app = Application(
         route_handlers=[Router("/api", route_handlers=controllers), MetricsController],
         lifespan=[opened],
         dependencies={

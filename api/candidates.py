@@ -11,9 +11,9 @@ from msgspec import UNSET
 from redis.asyncio import Redis
 
 from api.auth import EDITORS, PEOPLE, STAFF
+from api.bodies import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
 from api.errors import problems
 from api.preview import Preview, run_or_preview
-from api.wire import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
 from engine.access import Caller
 from engine.embedding import Embedder
 from engine.forgetting import AffectedItems, affected_items

@@ -8,8 +8,8 @@ from litestar import Controller, get, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS
+from api.bodies import ClockSetting, in_utc, like
 from api.errors import problems
-from api.wire import ClockSetting, in_utc, like
 from engine.service import Clock, MovableClock
 from engine.store import Graph
 

@@ -11,8 +11,7 @@ from litestar.params import FromQuery, HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from api.auth import PEOPLE
-from api.errors import problems
-from api.wire import (
+from api.bodies import (
     Cursor,
     Limit,
     NewConversation,
@@ -23,6 +22,7 @@ from api.wire import (
     like,
     said_at,
 )
+from api.errors import problems
 from engine.access import Caller, Role
 from engine.errors import Forbidden, NotFound
 from engine.ids import new_id

@@ -11,7 +11,7 @@ from litestar.openapi import ResponseSpec
 from litestar.openapi.spec import Example
 from msgspec import UNSET, Struct, UnsetType
 
-from api.envelope import request_id
+from api.application import request_id
 from engine.errors import (
     Conflict,
     EngineError,

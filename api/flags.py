@@ -9,9 +9,9 @@ from litestar.status_codes import HTTP_200_OK
 from redis.asyncio import Redis
 
 from api.auth import PEOPLE
+from api.bodies import ForgetRange, PathId, Reversal, ReversalOfRange, like
 from api.errors import problems
 from api.preview import Preview, run_or_preview
-from api.wire import ForgetRange, PathId, Reversal, ReversalOfRange, like
 from engine.access import Caller
 from engine.forgetting import (
     Acknowledger,

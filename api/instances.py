@@ -6,8 +6,8 @@ from litestar import Controller, delete, get, post, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS
+from api.bodies import Cursor, Limit, Membership, NewInstance, NewUserId, PathId, like
 from api.errors import problems
-from api.wire import Cursor, Limit, Membership, NewInstance, NewUserId, PathId, like
 from engine.access import (
     Caller,
     Instance,

@@ -7,8 +7,8 @@ from litestar import Controller, delete, get, post
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS
+from api.bodies import Cursor, Limit, NewKey, PathId, Rotation, in_utc, like
 from api.errors import problems
-from api.wire import Cursor, Limit, NewKey, PathId, Rotation, in_utc, like
 from engine.access import (
     ApiKey,
     Caller,

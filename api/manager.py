@@ -6,8 +6,8 @@ from litestar import Controller, get
 from litestar.di import NamedDependency
 from litestar.params import FromQuery, QueryParameter
 
+from api.bodies import Cursor, Limit
 from api.errors import problems
-from api.wire import Cursor, Limit
 from engine.access import Caller
 from engine.memory import (
     Item,

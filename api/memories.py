@@ -13,9 +13,7 @@ from litestar.status_codes import HTTP_200_OK
 from redis.asyncio import Redis
 
 from api.auth import AUDITORS, EDITORS, PEOPLE
-from api.errors import problems
-from api.preview import Preview, touched_by
-from api.wire import (
+from api.bodies import (
     Cursor,
     Limit,
     MemoryChanges,
@@ -30,6 +28,8 @@ from api.wire import (
     named,
     said_at,
 )
+from api.errors import problems
+from api.preview import Preview, touched_by
 from engine.access import Caller
 from engine.embedding import Embedder
 from engine.forgetting import AffectedItems

@@ -10,8 +10,8 @@ from litestar.openapi import ResponseSpec
 from litestar.status_codes import HTTP_201_CREATED, HTTP_202_ACCEPTED
 
 from api.auth import ADMINS
+from api.bodies import Cursor, Limit, NewDuplicate, NewPersona, PathId, PersonaChanges, like
 from api.errors import problems
-from api.wire import Cursor, Limit, NewDuplicate, NewPersona, PathId, PersonaChanges, like
 from engine.access import Caller, Persona, add_persona, change_persona, get_persona, list_personas
 from engine.ids import new_id
 from engine.memory import duplicate_persona

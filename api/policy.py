@@ -6,8 +6,8 @@ from litestar import Controller, get, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS, OPERATORS
+from api.bodies import PathId, like
 from api.errors import problems
-from api.wire import PathId, like
 from engine.access import Caller
 from engine.policy import (
     Layer,

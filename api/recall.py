@@ -10,8 +10,8 @@ from litestar.di import NamedDependency
 from litestar.status_codes import HTTP_200_OK
 
 from api.auth import EDITORS, STAFF
+from api.bodies import Asked, ContextWanted, PathId, Waking, in_utc, like
 from api.errors import problems
-from api.wire import Asked, ContextWanted, PathId, Waking, in_utc, like
 from engine.access import Caller, Role
 from engine.embedding import Embedder
 from engine.memory import Use

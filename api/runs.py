@@ -4,8 +4,8 @@ from litestar import Controller, get
 from litestar.di import NamedDependency
 
 from api.auth import OPERATORS
+from api.bodies import Cursor, Limit, PathId
 from api.errors import problems
-from api.wire import Cursor, Limit, PathId
 from engine.access import Caller
 from engine.memory import Change
 from engine.night import Run, Snapshot, get_run, list_changes, list_runs, list_snapshots

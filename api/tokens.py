@@ -7,8 +7,8 @@ from litestar import Controller, delete, get, post, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS, ISSUERS
+from api.bodies import NewIdentityProvider, NewToken, like
 from api.errors import problems
-from api.wire import NewIdentityProvider, NewToken, like
 from engine.access import (
     AUDIENCE,
     KINDS,

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.envelope import Door
+from api.application import Application
 from engine.access.models import Role
 from engine.service.clock import MovableClock
 from engine.settings import Settings
@@ -249,7 +249,7 @@ async def test_a_stop_lets_open_requests_finish(settings: Settings, tmp_path: Pa
     assert ended in (0, -signal.SIGTERM)
 
 
-async def test_ready_names_what_is_missing(app: Door, settings: Settings) -> None:
+async def test_ready_names_what_is_missing(app: Application, settings: Settings) -> None:
     async with a_client(app) as client:
         answer = await client.get("/api/ready")
     checks = answer.json()["checks"]

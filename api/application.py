@@ -33,7 +33,7 @@ def request_id(scope: Any) -> str:
     return str(scope["state"]["request_id"])
 
 
-class Door(Litestar):
+class Application(Litestar):
     """Litestar with an envelope around everything it answers, unknown paths and errors included."""
 
     answer_seconds = 7.0  # for everything a request asks of the graph
