@@ -8,13 +8,15 @@ from typing import Any
 
 import structlog
 from litestar import Litestar, Request, Router
+from litestar.config.compression import CompressionConfig
+from litestar.config.cors import CORSConfig
 from litestar.di import NamedDependency, Provide
 from litestar.middleware import DefineMiddleware
 from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
 
-from api.application import Application, check_bookmark
+from api.application import BOOKMARK, REQUEST_ID, Application, check_bookmark
 from api.audit import AuditController
-from api.auth import Authentication
+from api.auth import TENANT_HEADER, USER_HEADER, Authentication
 from api.candidates import CandidateController
 from api.clock import ClockController
 from api.conversations import ConversationController
@@ -70,6 +72,9 @@ CONTROLLERS: list[Any] = [
     PolicyController,
 ]
 PREPARE_RETRY_SECONDS = 1.0  # while Neo4j is away
+GZIP_MIN_BYTES = 1024
+GZIP_LEVEL = 3  # 8.6 ms for 1 MB of text on the event loop, to 18 %; level 6 takes 23.5 ms, to 16 %
+CORS_MAX_AGE = 600  # seconds a browser may keep the answer to a preflight
 
 log = structlog.get_logger("api")
 
@@ -152,11 +157,49 @@ def create_app(settings: Settings | None = None) -> Application:
         before_request=check_bookmark,
         logging_config=None,  # set_up_logs has done it
         request_max_body_size=settings.max_body_bytes,
+        cors_config=cors_config(settings),
+        compression_config=CompressionConfig(
+            backend="gzip",
+            minimum_size=GZIP_MIN_BYTES,
+            gzip_compress_level=GZIP_LEVEL,
+            exclude_opt_key="uncompressed",
+        ),
         openapi_config=openapi_config(),
     )
     complete_document(app)
     app.answer_seconds = settings.answer_seconds
     return app
+
+
+def cors_config(settings: Settings) -> CORSConfig | None:
+    """Which pages of other origins may call the API from a browser; None for no page.
+
+    Credentials are not allowed: a caller sends its token in a header, never in a cookie.
+    """
+    if not settings.cors_origin_list:
+        return None
+    return CORSConfig(
+        allow_origins=settings.cors_origin_list,
+        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=[
+            "Authorization",
+            "Content-Type",
+            "Last-Event-ID",
+            BOOKMARK,
+            REQUEST_ID,
+            TENANT_HEADER,
+            USER_HEADER,
+        ],
+        expose_headers=[
+            "Content-Disposition",
+            "RateLimit",
+            "RateLimit-Policy",
+            "Retry-After",
+            BOOKMARK,
+            REQUEST_ID,
+        ],
+        max_age=CORS_MAX_AGE,
+    )
 
 
 class MetricsController(PrometheusController):

@@ -202,6 +202,7 @@ class ConversationController(Controller):
         "/{conversation_id:str}/events",
         operation_id="listen_to_events",
         summary="Stream events of a conversation",
+        opt={"uncompressed": True},  # compression would hold events back in its buffer
         responses=problems(404),
     )
     async def events(
