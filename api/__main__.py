@@ -1,4 +1,4 @@
-"""`python -m api`: serve the API until told to stop."""
+"""`python -m api`: serve the API until the process is stopped."""
 
 import uvicorn
 
@@ -14,7 +14,7 @@ def main() -> None:
         port=settings.api_port,
         loop="uvloop",
         http="httptools",
-        access_log=False,  # api.envelope writes one line per request, with its id
+        access_log=False,  # api.application logs one line per request, with its id
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_seconds,

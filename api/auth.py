@@ -1,4 +1,4 @@
-"""Who is asking, and may they."""
+"""Authentication of requests, and guards by role."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -14,13 +14,13 @@ from engine.bounds import ID_PATTERN
 from engine.errors import ActsForUser, AnotherUser, Forbidden, Invalid, Unauthenticated
 
 USER_HEADER = "X-User-Id"
-TENANT_HEADER = "X-Tenant-Id"  # whose JWT this is, where its audience does not say so
+TENANT_HEADER = "X-Tenant-Id"  # the tenant of a JWT whose audience does not name it
 
 Connection = ASGIConnection[Any, Any, Any, Any]
 
 
 class Authentication(AbstractAuthenticationMiddleware):
-    """Turns `Authorization: Bearer <key, token or JWT>` into the caller, before any route."""
+    """Reads the caller from `Authorization: Bearer <key, token or JWT>`, before any route."""
 
     async def authenticate_request(self, connection: Connection) -> AuthenticationResult:
         scheme, _, text = connection.headers.get("Authorization", "").partition(" ")
@@ -32,12 +32,15 @@ class Authentication(AbstractAuthenticationMiddleware):
         limiter: RateLimiter | None = connection.app.state.limiter
         if limiter:
             connection.scope["state"]["allowance"] = await limiter.take(caller)
-        caller = acting_for(caller, connection.headers.get(USER_HEADER))
+        caller = act_for_user(caller, connection.headers.get(USER_HEADER))
         return AuthenticationResult(user=caller, auth=None)
 
 
-def acting_for(caller: Caller, user_id: str | None) -> Caller:
-    """The caller with the user that the header names; the header narrows and never widens."""
+def act_for_user(caller: Caller, user_id: str | None) -> Caller:
+    """The caller, limited to the user that the header names.
+
+    The header only takes rights away: analysts and other users' tokens are refused.
+    """
     if user_id is None:
         return caller
     if not re.fullmatch(ID_PATTERN, user_id):
@@ -50,11 +53,11 @@ def acting_for(caller: Caller, user_id: str | None) -> Caller:
 def only(
     *roles: Role, for_users: bool = True
 ) -> Callable[[Connection, BaseRouteHandler], Awaitable[None]]:
-    """A guard that lets these roles through; without `for_users`, no key that acts for a user."""
+    """A guard that admits these roles. Without `for_users`, no key that acts for a user."""
     keys = " or ".join(f"'{role.value}'" for role in roles if role is not Role.USER)
 
     async def guard(connection: Connection, _: BaseRouteHandler) -> None:
-        caller: Caller | None = connection.scope.get("user")  # nobody, when asked for OPTIONS
+        caller: Caller | None = connection.scope.get("user")  # none for OPTIONS
         if caller and caller.role not in roles:
             raise Forbidden(caller.role, keys)
         if caller and caller.user_id and not for_users:

@@ -1,19 +1,20 @@
-"""/api/personas/{id}/candidates, /api/candidates/{id}, and the gate in front of them"""
+"""/api/personas/{id}/candidates, /api/candidates/{id} and the gate"""
 
+from datetime import datetime
 from typing import Annotated
 
 from litestar import Controller, Response, delete, get, patch, post
-from litestar.di import NamedDependency
+from litestar.di import NamedDependency, Provide
 from litestar.openapi import ResponseSpec
 from litestar.params import QueryParameter
 from litestar.status_codes import HTTP_200_OK
 from msgspec import UNSET
-from redis.asyncio import Redis
 
 from api.auth import EDITORS, PEOPLE, STAFF
+from api.bodies import CandidateChanges, NewCandidate, body_example
 from api.errors import problems
-from api.preview import Preview, run_or_preview
-from api.wire import CandidateChanges, Cursor, Limit, NewCandidate, PathId, like
+from api.parameters import Cursor, Limit, PathId
+from api.preview import ItemChange, Preview, provide_item_change
 from engine.access import Caller
 from engine.embedding import Embedder
 from engine.forgetting import AffectedItems, affected_items
@@ -28,14 +29,13 @@ from engine.memory import (
     remove_candidate,
     restore_candidate,
 )
-from engine.service import Clock
 from engine.settings import Settings
 from engine.store import Graph, Page
-from engine.talk import record_effect
 
 
 class CandidateController(Controller):
     tags = ("candidates",)
+    dependencies = {"change": Provide(provide_item_change, sync_to_thread=False)}  # noqa: RUF012
 
     @post(
         "/personas/{persona_id:str}/candidates",
@@ -46,13 +46,18 @@ class CandidateController(Controller):
     async def propose(
         self,
         persona_id: PathId,
-        data: Annotated[NewCandidate, like(memory_type="semantic", text="Sam lives in Lisbon.")],
+        data: Annotated[
+            NewCandidate, body_example(memory_type="semantic", text="Sam lives in Lisbon.")
+        ],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         embedder: NamedDependency[Embedder],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Candidate:
-        """Propose a memory item that the runtime has drawn itself."""
+        """Propose a memory item that the caller has extracted itself.
+
+        It waits as a candidate, and becomes a memory in a night after its editing window.
+        """
         return await propose_candidate(
             graph,
             embedder,
@@ -63,7 +68,7 @@ class CandidateController(Controller):
             content=data.content,
             source_message_ids=data.source_message_ids,
             chosen_id=data.candidate_id,
-            now=await clock.now(),
+            now=now,
         )
 
     @get(
@@ -83,7 +88,7 @@ class CandidateController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Candidate]:
-        """The persona's candidates of one state."""
+        """List a persona's candidates of one state: pending ones, unless another is named."""
         return await list_candidates(
             graph,
             caller,
@@ -97,13 +102,14 @@ class CandidateController(Controller):
     @get(
         "/personas/{persona_id:str}/gate",
         operation_id="read_gate",
+        summary="Get extraction counts",
         guards=[STAFF],
         responses=problems(404),
     )
     async def gate(
         self, persona_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Gate:
-        """How much of what was said became candidates, and why the rest did not."""
+        """How many messages became candidates, and for what reasons the others did not."""
         return await read_gate(graph, caller.tenant_id, persona_id)
 
     @patch(
@@ -115,14 +121,14 @@ class CandidateController(Controller):
     async def edit(
         self,
         candidate_id: PathId,
-        data: Annotated[CandidateChanges, like(text="Sam lives in Porto.")],
+        data: Annotated[CandidateChanges, body_example(text="Sam lives in Porto.")],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         embedder: NamedDependency[Embedder],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
         settings: NamedDependency[Settings],
     ) -> Candidate:
-        """Change what a candidate says, inside its editing window."""
+        """Change the text or content of a candidate while its editing window is open."""
         return await edit_candidate(
             graph,
             embedder,
@@ -130,7 +136,7 @@ class CandidateController(Controller):
             candidate_id,
             text=None if data.text is UNSET else data.text,
             content=None if data.content is UNSET else data.content,
-            now=await clock.now(),
+            now=now,
             badges_for_all=settings.badges_for_all,
         )
 
@@ -144,23 +150,20 @@ class CandidateController(Controller):
     async def restore(
         self,
         candidate_id: PathId,
-        caller: NamedDependency[Caller],
-        graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
-        redis: NamedDependency[Redis],
-        settings: NamedDependency[Settings],
+        change: NamedDependency[ItemChange],
     ) -> Candidate:
-        """Put a candidate that the night passed over while it was flagged into the next one."""
-        now = await clock.now()
-        candidate = await restore_candidate(
-            graph,
-            caller,
-            candidate_id,
-            now=now,
-            badges_for_all=settings.badges_for_all,
+        """Offer a candidate to the next night again, after a night left it out for its flag."""
+        return await change.apply(
+            lambda graph: restore_candidate(
+                graph,
+                change.caller,
+                candidate_id,
+                now=change.now,
+                badges_for_all=change.badges_for_all,
+            ),
+            effect="restored",
+            item_id=candidate_id,
         )
-        await record_effect(graph, redis, caller, "restored", [candidate_id], now=now)
-        return candidate
 
     @delete(
         "/candidates/{candidate_id:str}",
@@ -169,28 +172,24 @@ class CandidateController(Controller):
         responses={
             **problems(404, 409),
             HTTP_200_OK: ResponseSpec(
-                AffectedItems, description="What it would touch, with `preview`."
+                AffectedItems, description="With `preview`: what would change."
             ),
         },
     )
     async def remove(
         self,
         candidate_id: PathId,
-        caller: NamedDependency[Caller],
-        graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
-        redis: NamedDependency[Redis],
+        change: NamedDependency[ItemChange],
         preview: Preview = False,
     ) -> Response[None]:
-        """Keep a candidate from becoming a memory, inside its editing window."""
-        now = await clock.now()
+        """Keep a candidate from becoming a memory, while its editing window is open."""
 
-        async def remove(there: Graph) -> AffectedItems:
-            await remove_candidate(there, caller, candidate_id, now=now)
-            return affected_items({"candidate_ids": [candidate_id]})
+        async def remove(graph: Graph) -> None:
+            await remove_candidate(graph, change.caller, candidate_id, now=change.now)
 
-        touched = await run_or_preview(graph, remove, preview=preview)
         if preview:
-            return Response(touched, status_code=HTTP_200_OK)  # type: ignore[arg-type]
-        await record_effect(graph, redis, caller, "removed", [candidate_id], now=now)
+            await change.graph.preview(remove)
+            affected = affected_items({"candidate_ids": [candidate_id]})
+            return Response(affected, status_code=HTTP_200_OK)  # type: ignore[arg-type]
+        await change.apply(remove, effect="removed", item_id=candidate_id)
         return Response(None)

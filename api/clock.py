@@ -1,4 +1,4 @@
-"""/api/clock, which exists only where the clock can be moved"""
+"""/api/clock, which exists only with PENTIMENTO_CLOCK=movable"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,15 +8,16 @@ from litestar import Controller, get, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS
+from api.bodies import ClockSetting, body_example
 from api.errors import problems
-from api.wire import ClockSetting, in_utc, like
+from api.parameters import in_utc
 from engine.service import Clock, MovableClock
 from engine.store import Graph
 
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """What time it is for the engine."""
+    """The engine's time."""
 
     now: datetime
 
@@ -27,14 +28,14 @@ class ClockController(Controller):
 
     @get(operation_id="read_clock", responses=problems())
     async def read(self, clock: NamedDependency[Clock]) -> ClockReading:
-        """The engine's time."""
+        """Get the engine's time."""
         return ClockReading(await clock.now())
 
     @put(operation_id="move_clock", guards=[ADMINS], responses=problems(413))
     async def move(
         self,
-        data: Annotated[ClockSetting, in_utc, like(now="2027-01-01T03:00:00Z")],
+        data: Annotated[ClockSetting, body_example(now="2027-01-01T03:00:00Z")],
         graph: NamedDependency[Graph],
     ) -> ClockReading:
-        """Set the engine's time, from where it runs on; null gives it back to the real one."""
+        """Set the engine's time; it runs on from there. `null` returns to the real time."""
         return ClockReading(await MovableClock(graph).move(in_utc(data.now)))

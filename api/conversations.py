@@ -1,32 +1,24 @@
-"""/api/conversations and what is said in them"""
+"""/api/conversations: messages, events, checkpoints, splits and exports"""
 
 import contextlib
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
 from litestar import Controller, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromQuery, HeaderParameter, QueryParameter
+from litestar.params import FromQuery, HeaderParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from api.auth import PEOPLE
+from api.bodies import NewConversation, NewMessage, NewMessages, NewSplit, body_example
 from api.errors import problems
-from api.wire import (
-    Cursor,
-    Limit,
-    NewConversation,
-    NewMessage,
-    NewMessages,
-    NewSplit,
-    PathId,
-    like,
-    said_at,
-)
+from api.parameters import Cursor, Limit, PathId, QueryId, message_time
 from engine.access import Caller, Role
 from engine.errors import Forbidden, NotFound
 from engine.ids import new_id
-from engine.service import Clock, Jobs
+from engine.service import Jobs
 from engine.settings import Settings
 from engine.store import Graph, Page
 from engine.talk import (
@@ -50,13 +42,11 @@ from engine.talk import (
     split_conversation,
 )
 
-EXPORTED = {  # the content type and the ending of each format
+EXPORT_TYPES = {  # media type and file extension of each format
     ExportFormat.JSONL: ("application/x-ndjson", "jsonl"),
     ExportFormat.MARKDOWN: ("text/markdown", "md"),
 }
-MessageAsked = Annotated[str | None, QueryParameter(max_length=128)]
-
-SAID = {
+EXAMPLE_MESSAGE = {
     "message_id": "m1",
     "persona_id": "ada",
     "role": "user",
@@ -67,25 +57,47 @@ SAID = {
 }
 
 
-def may_say(given: NewMessage, caller: Caller) -> bool:
-    """Whether a caller may put these words into this mouth.
+def may_record(message: NewMessage, caller: Caller) -> bool:
+    """Whether a caller may record a message in this speaker's name.
 
-    For a user, by a token or by header, only the user's own; a runtime also says what personas say.
+    Who acts as a user, by token or by header, records that user's words only. Personas' messages
+    need a key.
     """
-    if given.role is Speaker.USER:
-        return caller.user_id is None or given.user_id in (None, caller.user_id)
+    if message.role is Speaker.USER:
+        return caller.user_id is None or message.user_id in (None, caller.user_id)
     return caller.role is not Role.USER
 
 
-async def stream(events: AsyncIterator[Event | None]) -> AsyncIterator[ServerSentEventMessage]:
-    """Events as the wire has them. It ends when the caller may no longer see the conversation."""
+def as_message(body: NewMessage, conversation_id: str, caller: Caller) -> Message:
+    """The message to store. A user's message without a user is the caller's own."""
+    own_user_id = caller.user_id if body.role is Speaker.USER else None
+    return Message(
+        message_id=body.message_id or new_id(),
+        conversation_id=conversation_id,
+        persona_id=body.persona_id,
+        role=body.role,
+        content=body.content,
+        timestamp=message_time(body.timestamp),
+        user_id=body.user_id or own_user_id,
+        speaker=body.speaker,
+        reply_to=body.reply_to,
+    )
+
+
+async def as_server_sent(
+    events: AsyncIterator[Event | None],
+) -> AsyncIterator[ServerSentEventMessage]:
+    """Events in the form of server-sent events, with a comment while nothing happens.
+
+    The stream ends when the caller may no longer see the conversation.
+    """
     with contextlib.suppress(NotFound):
         async for event in events:
             if event is None:
                 yield ServerSentEventMessage(comment="still here", data=None)
             else:
-                told = msgspec.json.encode(event).decode()
-                yield ServerSentEventMessage(data=told, event=event.action, id=event.place)
+                data = msgspec.json.encode(event).decode()
+                yield ServerSentEventMessage(data=data, event=event.action, id=event.place)
 
 
 class ConversationController(Controller):
@@ -96,19 +108,22 @@ class ConversationController(Controller):
     async def add(
         self,
         data: Annotated[
-            NewConversation, like(id="monday", instance_id="studio", persona_ids=["ada"])
+            NewConversation, body_example(id="monday", instance_id="studio", persona_ids=["ada"])
         ],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Conversation:
-        """Open a conversation. Sending the same id and content again finds the first."""
+        """Open a conversation in an instance, with one or more personas.
+
+        Sending the same id and content again returns the first one.
+        """
         conversation = Conversation(
             id=data.id or new_id(),
             instance_id=data.instance_id,
             persona_ids=sorted(set(data.persona_ids)),
             title=data.title,
-            started_at=await clock.now(),
+            started_at=now,
         )
         return await add_conversation(graph, caller, conversation)
 
@@ -117,11 +132,11 @@ class ConversationController(Controller):
         self,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        instance_id: Annotated[str | None, QueryParameter(max_length=128)] = None,
+        instance_id: QueryId = None,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Conversation]:
-        """Conversations by id; for a user, those of their instances."""
+        """List conversations, by id. A user sees those of the instances they are a member of."""
         return await list_conversations(
             graph, caller, instance_id=instance_id, cursor=cursor, limit=limit
         )
@@ -133,7 +148,7 @@ class ConversationController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
     ) -> Conversation:
-        """One conversation."""
+        """Get one conversation."""
         return await get_conversation(graph, caller, conversation_id)
 
     @post(
@@ -145,34 +160,23 @@ class ConversationController(Controller):
     async def record(
         self,
         conversation_id: PathId,
-        data: Annotated[NewMessages, like(messages=[SAID])],
+        data: Annotated[NewMessages, body_example(messages=[EXAMPLE_MESSAGE])],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
         jobs: NamedDependency[Jobs],
     ) -> list[Message]:
-        """Keep what was said, in any order, as often as it is sent. Candidates follow at once."""
-        if not all(may_say(given, caller) for given in data.messages):
+        """Record messages of a conversation, in any order, up to 1,000 at a time.
+
+        A message with the same id and content is recorded once, however often it is sent. A
+        worker then draws candidates from the messages.
+        """
+        if not all(may_record(message, caller) for message in data.messages):
             raise Forbidden(caller.role, "'runtime' or 'admin' to speak for anybody else")
-        messages = [
-            Message(
-                message_id=given.message_id or new_id(),
-                conversation_id=conversation_id,
-                persona_id=given.persona_id,
-                role=given.role,
-                content=given.content,
-                timestamp=said_at(given.timestamp),
-                user_id=given.user_id or (caller.user_id if given.role is Speaker.USER else None),
-                speaker=given.speaker,
-                reply_to=given.reply_to,
-            )
-            for given in data.messages
-        ]
-        kept = await record_messages(
-            graph, caller, conversation_id, messages, now=await clock.now()
-        )
+        messages = [as_message(message, conversation_id, caller) for message in data.messages]
+        recorded = await record_messages(graph, caller, conversation_id, messages, now=now)
         await jobs.send("tasks.jobs.draw_from_conversation", caller.tenant_id, conversation_id)
-        return kept
+        return recorded
 
     @get("/{conversation_id:str}/messages", operation_id="list_messages", responses=problems(404))
     async def messages(
@@ -184,19 +188,21 @@ class ConversationController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Message]:
-        """What was said, in the order of when it was said."""
+        """List the messages of a conversation, in the order in which they were said."""
         return await list_messages(
             graph,
             caller,
             conversation_id,
             cursor=cursor,
             limit=limit,
-            badges_for_all=settings.badge_visibility == "conversation",
+            badges_for_all=settings.badges_for_all,
         )
 
     @get(
         "/{conversation_id:str}/events",
         operation_id="listen_to_events",
+        summary="Stream events of a conversation",
+        opt={"uncompressed": True},  # compression would hold events back in its buffer
         responses=problems(404),
     )
     async def events(
@@ -204,33 +210,34 @@ class ConversationController(Controller):
         conversation_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        bells: NamedDependency[DeviceNotifier],
+        notifier: NamedDependency[DeviceNotifier],
         settings: NamedDependency[Settings],
         last_event_id: Annotated[
             str | None,
             HeaderParameter(
                 name="Last-Event-ID",
                 max_length=20,
-                description="Of the last event that was received; a browser sends it by itself.",
+                description="Id of the last event received. Browsers send it when they reconnect.",
             ),
         ] = None,
     ) -> ServerSentEvent:
-        """What happens in a conversation, as it happens: flags set and taken back, and by whom.
+        """What happens in a conversation, while it happens: flags, undos, summaries, splits.
 
-        Server-sent events. From now on, or from the one after `Last-Event-ID`.
+        A stream of server-sent events that starts now, or after the event that `Last-Event-ID`
+        names.
         """
         after = await last_place(graph, caller, conversation_id)
         if last_event_id and last_event_id.isdecimal():
             after = min(after, int(last_event_id))
-        heard = listen(
+        events = listen(
             graph,
-            bells,
+            notifier,
             caller,
             conversation_id,
             after=after,
-            badges_for_all=settings.badge_visibility == "conversation",
+            badges_for_all=settings.badges_for_all,
         )
-        return ServerSentEvent(stream(heard))
+        return ServerSentEvent(as_server_sent(events))
 
     @get(
         "/{conversation_id:str}/checkpoints",
@@ -245,7 +252,7 @@ class ConversationController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Checkpoint]:
-        """What was talked about, one topic after the other, summed up without what is flagged."""
+        """List summaries of a conversation, one for each topic, without flagged messages."""
         return await list_checkpoints(graph, caller, conversation_id, cursor=cursor, limit=limit)
 
     @post(
@@ -258,13 +265,14 @@ class ConversationController(Controller):
         self,
         conversation_id: PathId,
         data: Annotated[
-            NewSplit, like(first_message_id="m4", last_message_id="m9", id="the-trip", title="Trip")
+            NewSplit,
+            body_example(first_message_id="m4", last_message_id="m9", id="the-trip", title="Trip"),
         ],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Split:
-        """Carry part of a conversation into a new one, as copies that keep their flags."""
+        """Copy part of a conversation into a new one. Copied messages keep their flags."""
         return await split_conversation(
             graph,
             caller,
@@ -273,14 +281,14 @@ class ConversationController(Controller):
             last_id=data.last_message_id,
             chosen_id=data.id,
             title=data.title,
-            now=await clock.now(),
+            now=now,
         )
 
     @get(
         "/{conversation_id:str}/export",
         operation_id="export_conversation",
         responses=problems(404),
-        response_description="One message a line, or a readable transcript.",
+        response_description="One message on each line, or a readable transcript.",
     )
     async def export(
         self,
@@ -288,13 +296,16 @@ class ConversationController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         settings: NamedDependency[Settings],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
         format: FromQuery[ExportFormat] = ExportFormat.JSONL,  # noqa: A002
         exclude_flagged: FromQuery[bool] = False,
-        first_message_id: MessageAsked = None,
-        last_message_id: MessageAsked = None,
+        first_message_id: QueryId = None,
+        last_message_id: QueryId = None,
     ) -> Stream:
-        """What was said, as a file: flagged messages are annotated, or left out and counted."""
+        """Download a conversation as JSON lines or Markdown.
+
+        Flagged messages are marked as such; with `exclude_flagged` they are left out and counted.
+        """
         pieces = await export_conversation(
             graph,
             caller,
@@ -303,14 +314,14 @@ class ConversationController(Controller):
             exclude_flagged=exclude_flagged,
             first_id=first_message_id,
             last_id=last_message_id,
-            badges_for_all=settings.badge_visibility == "conversation",
-            now=await clock.now(),
+            badges_for_all=settings.badges_for_all,
+            now=now,
         )
-        media_type, ending = EXPORTED[format]
+        media_type, extension = EXPORT_TYPES[format]
         return Stream(
             pieces,
             media_type=media_type,
             headers={
-                "Content-Disposition": f'attachment; filename="{conversation_id}.{ending}"',
+                "Content-Disposition": f'attachment; filename="{conversation_id}.{extension}"',
             },
         )

@@ -1,4 +1,4 @@
-"""How each refusal is told in HTTP: RFC 9457 problems, from one table."""
+"""Every error as an RFC 9457 problem, by one table of status codes."""
 
 import re
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from litestar.openapi import ResponseSpec
 from litestar.openapi.spec import Example
 from msgspec import UNSET, Struct, UnsetType
 
-from api.envelope import request_id
+from api.application import request_id
 from engine.errors import (
     Conflict,
     EngineError,
@@ -43,7 +43,7 @@ HEADERS: dict[int, dict[str, str]] = {
 }
 
 PROBLEM_JSON = "application/problem+json"
-ALWAYS = (400, 401, 403, 429, 500, 503)  # what every route may answer
+EVERY_ROUTE = (400, 401, 403, 429, 500, 503)  # statuses that every route may answer
 
 log = structlog.get_logger("api")
 
@@ -56,7 +56,7 @@ class FieldProblem(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True):
-    """What went wrong, as RFC 9457 says it."""
+    """What went wrong, in the form of RFC 9457."""
 
     type: str
     title: str
@@ -64,40 +64,41 @@ class Problem(Struct, frozen=True):
     detail: str
     request_id: str
     errors: list[FieldProblem] | UnsetType = UNSET
-    instead: dict[str, str] | UnsetType = UNSET  # by operation: the path of a route that may help
+    instead: dict[str, str] | UnsetType = UNSET  # paths of routes that may help, by operation
 
 
 def problems(*statuses: int) -> dict[int, ResponseSpec]:
-    """For a route's `responses`: the refusals it may give beside those that every route may."""
+    """The `responses` of a route: these statuses, and those that every route may answer."""
     return {
         status: ResponseSpec(
             Problem,
             description=HTTPStatus(status).phrase,
             media_type=PROBLEM_JSON,
             generate_examples=False,
-            examples=[Example(value=example_of(status))],
+            examples=[Example(value=example_problem(status))],
         )
-        for status in sorted({*statuses, *ALWAYS})
+        for status in sorted({*statuses, *EVERY_ROUTE})
     }
 
 
-def example_of(status: int) -> dict[str, Any]:
+def example_problem(status: int) -> dict[str, Any]:
     title = HTTPStatus(status).phrase
     return {
         "type": f"urn:pentimento:{slug(title)}",
         "title": title,
         "status": status,
-        "detail": "A sentence that says what was wrong, and how to do better.",
+        "detail": "A sentence that says what was wrong, and what to do instead.",
         "request_id": "0197a1b2c3d47e5f8a9b0c1d2e3f4a5b",
     }
 
 
 def slug(words: str) -> str:
-    """PersonaNotFound, or Bad Request, as a part of a URN."""
+    """PersonaNotFound as persona-not-found, Bad Request as bad-request: a part of a URN."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|\s+", "-", words).lower()
 
 
-def told(problem: Problem, **headers: str) -> Response[Problem]:
+def problem_response(problem: Problem, **headers: str) -> Response[Problem]:
+    """The problem with its status, media type and the headers that go with the status."""
     return Response(
         problem,
         status_code=problem.status,
@@ -106,18 +107,18 @@ def told(problem: Problem, **headers: str) -> Response[Problem]:
     )
 
 
-def refuse(request: Request[Any, Any, Any], error: EngineError) -> Response[Problem]:
-    """The engine said no."""
+def engine_refusal(request: Request[Any, Any, Any], error: EngineError) -> Response[Problem]:
+    """The answer to a request that the engine refused."""
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     if status == 500:
-        return fail(request, error)
+        return internal_error(request, error)
     name = type(error).__name__
     title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).capitalize()
     headers: dict[str, str] = {}
     if isinstance(error, TooManyRequests):
         request.scope["state"]["allowance"] = error.allowance
         headers["Retry-After"] = str(error.allowance.seconds)
-    return told(
+    return problem_response(
         Problem(
             f"urn:pentimento:{slug(name)}",
             title,
@@ -130,15 +131,15 @@ def refuse(request: Request[Any, Any, Any], error: EngineError) -> Response[Prob
     )
 
 
-def refuse_http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
-    """The request never reached the engine: no such route, wrong method, a body that is not one."""
+def http_refusal(request: Request[Any, Any, Any], error: HTTPException) -> Response[Problem]:
+    """The answer to a request that never reached the engine: no route, wrong method, bad body."""
     if error.status_code >= 500:
-        return fail(request, error)
+        return internal_error(request, error)
     phrase = HTTPStatus(error.status_code).phrase
-    found = error.extra if isinstance(error.extra, list) else []
+    extra = error.extra if isinstance(error.extra, list) else []
     fields = [
         FieldProblem(str(item.get("key", "")), str(item.get("message", "")))
-        for item in found
+        for item in extra
         if isinstance(item, dict)
     ]
     problem = Problem(
@@ -149,17 +150,21 @@ def refuse_http(request: Request[Any, Any, Any], error: HTTPException) -> Respon
         request_id(request.scope),
         fields or UNSET,
     )
-    return told(problem, **(error.headers or {}))
+    return problem_response(problem, **(error.headers or {}))
 
 
-def fail(request: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
-    """A mistake of ours: logged with its place, told without any detail."""
+def internal_error(request: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
+    """The answer to an error of ours: a 500 without details. The log has the traceback."""
     log.error("request_failed", exc_info=error)
     detail = "Something went wrong on our side. The request id helps to find it in the logs."
     title = HTTPStatus(500).phrase
-    return told(
+    return problem_response(
         Problem(f"urn:pentimento:{slug(title)}", title, 500, detail, request_id(request.scope)),
     )
 
 
-HANDLERS = {EngineError: refuse, HTTPException: refuse_http, Exception: fail}
+HANDLERS = {
+    EngineError: engine_refusal,
+    HTTPException: http_refusal,
+    Exception: internal_error,
+}

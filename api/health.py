@@ -15,7 +15,7 @@ from engine.version import VERSION
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The process answers; nothing is said of what it stands on."""
+    """The process answers. Says nothing about the graph or the broker."""
 
     status: str
     version: str
@@ -23,17 +23,18 @@ class Health:
 
 class HealthController(Controller):
     tags = ("health",)
-    opt = {"open": True}  # noqa: RUF012  Litestar's own way of saying it
+    opt = {"open": True}  # noqa: RUF012  no key is needed
     security = ({},)
 
-    @get("/health", operation_id="health")
+    @get("/health", operation_id="health", summary="Check that the process is alive")
     async def health(self) -> Health:
-        """Alive."""
+        """Whether the process is alive. Asks neither the graph nor the broker."""
         return Health("alive", VERSION)
 
     @get(
         "/ready",
         operation_id="ready",
+        summary="Check that requests can be served",
         responses={503: ResponseSpec(Readiness, description="Not ready")},
     )
     async def ready(
@@ -41,8 +42,8 @@ class HealthController(Controller):
         graph: NamedDependency[Graph],
         redis: NamedDependency[Redis],
         embedder: NamedDependency[Embedder],
-        warmth: NamedDependency[WarmUpState],
+        warm_up: NamedDependency[WarmUpState],
     ) -> Response[Readiness]:
-        """Whether work can be done right now, part by part."""
-        readiness = await check_readiness(graph, redis, embedder, warmth.check())
+        """Whether requests can be served now, with a check of each part."""
+        readiness = await check_readiness(graph, redis, embedder, warm_up.check())
         return Response(readiness, status_code=200 if readiness.ready else 503)

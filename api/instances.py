@@ -1,13 +1,15 @@
 """/api/instances and their members"""
 
+from datetime import datetime
 from typing import Annotated
 
 from litestar import Controller, delete, get, post, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS
+from api.bodies import Membership, NewInstance, body_example
 from api.errors import problems
-from api.wire import Cursor, Limit, Membership, NewInstance, NewUserId, PathId, like
+from api.parameters import Cursor, Limit, NewUserId, PathId
 from engine.access import (
     Caller,
     Instance,
@@ -20,7 +22,6 @@ from engine.access import (
     remove_member,
 )
 from engine.ids import new_id
-from engine.service import Clock
 from engine.store import Graph, Page
 
 
@@ -31,13 +32,16 @@ class InstanceController(Controller):
     @post(operation_id="add_instance", guards=[ADMINS], responses=problems(409, 413))
     async def add(
         self,
-        data: Annotated[NewInstance, like(id="studio", name="Studio")],
+        data: Annotated[NewInstance, body_example(id="studio", name="Studio")],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Instance:
-        """Make an instance. Sending the same id and content again finds the first."""
-        instance = Instance(data.id or new_id(), data.name, await clock.now())
+        """Make an instance: a place with members, in which conversations are held.
+
+        Sending the same id and content again returns the first one.
+        """
+        instance = Instance(data.id or new_id(), data.name, now)
         return await add_instance(graph, caller.tenant_id, instance, by=caller.acts_as)
 
     @get(operation_id="list_instances", responses=problems())
@@ -48,14 +52,14 @@ class InstanceController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Instance]:
-        """The tenant's instances; for a user, those they are a member of."""
+        """List the tenant's instances. A user sees those they are a member of."""
         return await list_instances(graph, caller, cursor=cursor, limit=limit)
 
     @get("/{instance_id:str}", operation_id="get_instance", responses=problems(404))
     async def one(
         self, instance_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Instance:
-        """One instance; for a user who is no member, it does not exist."""
+        """Get one instance. For a user who is not a member it does not exist."""
         return await get_instance(graph, caller, instance_id)
 
     @get("/{instance_id:str}/members", operation_id="list_members", responses=problems(404))
@@ -67,12 +71,13 @@ class InstanceController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Member]:
-        """Who is in an instance."""
+        """List the members of an instance."""
         return await list_members(graph, caller, instance_id, cursor=cursor, limit=limit)
 
     @put(
         "/{instance_id:str}/members/{user_id:str}",
         operation_id="put_member",
+        summary="Add or change a member",
         guards=[ADMINS],
         responses=problems(404, 413),
     )
@@ -80,19 +85,19 @@ class InstanceController(Controller):
         self,
         instance_id: PathId,
         user_id: NewUserId,
-        data: Annotated[Membership, like(role="member")],
+        data: Annotated[Membership, body_example(role="member")],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Member:
-        """Let a user in, or change what they are there."""
+        """Make a user a member of an instance, or change their role in it."""
         return await put_member(
             graph,
             caller.tenant_id,
             instance_id,
             user_id,
             role=data.role,
-            now=await clock.now(),
+            now=now,
             by=caller.acts_as,
         )
 
@@ -108,10 +113,9 @@ class InstanceController(Controller):
         user_id: PathId,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> None:
-        """End a membership."""
-        now = await clock.now()
+        """Remove a user from an instance."""
         await remove_member(
             graph, caller.tenant_id, instance_id, user_id, by=caller.acts_as, now=now
         )

@@ -1,4 +1,4 @@
-"""/api/keys"""
+"""/api/keys: API keys of the tenant"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -7,8 +7,9 @@ from litestar import Controller, delete, get, post
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS
+from api.bodies import NewKey, Rotation, body_example
 from api.errors import problems
-from api.wire import Cursor, Limit, NewKey, PathId, Rotation, in_utc, like
+from api.parameters import Cursor, Limit, PathId, in_utc
 from engine.access import (
     ApiKey,
     Caller,
@@ -24,7 +25,7 @@ from engine.store import Graph, Page
 
 
 class KeyController(Controller):
-    """Keys live in real time, whatever time an admin has set for the engine."""
+    """Uses the real time: a moved engine clock does not move the expiry of keys."""
 
     path = "/keys"
     tags = ("keys",)
@@ -33,11 +34,11 @@ class KeyController(Controller):
     @post(operation_id="issue_key", responses=problems(413))
     async def issue(
         self,
-        data: Annotated[NewKey, like(name="chat backend", role="runtime")],
+        data: Annotated[NewKey, body_example(name="chat backend", role="runtime")],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
     ) -> IssuedKey:
-        """Make a key. Its text is in this answer and nowhere else."""
+        """Make an API key. Its text is in this answer only; nobody can read it again."""
         return await issue_key(
             graph,
             caller.tenant_id,
@@ -56,7 +57,7 @@ class KeyController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[ApiKey]:
-        """The tenant's keys, revoked ones included, without their text."""
+        """List the tenant's API keys, revoked ones included, without their text."""
         return await list_keys(graph, caller.tenant_id, cursor=cursor, limit=limit)
 
     @post(
@@ -68,12 +69,12 @@ class KeyController(Controller):
     async def rotate(
         self,
         key_id: PathId,
-        data: Annotated[Rotation, in_utc, like(grace_seconds=3600)],
+        data: Annotated[Rotation, body_example(grace_seconds=3600)],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         keys: NamedDependency[KeyRing],
     ) -> IssuedKey:
-        """Give a key a new text; the old one stays good for `grace_seconds`."""
+        """Replace the text of a key. The old text stays valid for `grace_seconds`."""
         issued = await rotate_key(
             graph,
             caller.tenant_id,
@@ -93,7 +94,7 @@ class KeyController(Controller):
         graph: NamedDependency[Graph],
         keys: NamedDependency[KeyRing],
     ) -> None:
-        """End a key for good."""
+        """Revoke a key for good. The tenant's last admin key cannot be revoked."""
         now = datetime.now(UTC)
         await revoke_key(graph, caller.tenant_id, key_id, now=now, by=caller.acts_as)
         keys.forget(key_id)

@@ -1,4 +1,4 @@
-"""/api/items: what the Memory Manager lists"""
+"""/api/items: candidates and memories in one list, for a Memory Manager"""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromQuery, QueryParameter
 
 from api.errors import problems
-from api.wire import Cursor, Limit
+from api.parameters import Cursor, Limit, QueryId
 from engine.access import Caller
 from engine.memory import (
     Item,
@@ -22,14 +22,13 @@ from engine.models import MemoryType
 from engine.settings import Settings
 from engine.store import Graph, Page
 
-OneId = Annotated[str | None, QueryParameter(max_length=128)]
-Kind = Annotated[MemoryType | None, QueryParameter(name="type")]
-Words = Annotated[
+TypeFilter = Annotated[MemoryType | None, QueryParameter(name="type")]
+SearchWords = Annotated[
     str | None,
     QueryParameter(
         name="q",
         max_length=200,
-        description="Only what says all of these words; the last may be a beginning.",
+        description="Only items with all of these words; the last one may be incomplete.",
     ),
 ]
 
@@ -43,26 +42,27 @@ class ManagerController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         settings: NamedDependency[Settings],
-        persona_id: OneId = None,
-        instance_id: OneId = None,
-        memory_type: Kind = None,
-        words: Words = None,
-        standing: Annotated[ItemState | None, QueryParameter(name="state")] = None,
+        persona_id: QueryId = None,
+        instance_id: QueryId = None,
+        memory_type: TypeFilter = None,
+        words: SearchWords = None,
+        item_state: Annotated[ItemState | None, QueryParameter(name="state")] = None,
         sort: FromQuery[ItemOrder] = ItemOrder.NEWEST,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Item]:
-        """Candidates and memories of the tenant, an instance or a persona, in one list.
+        """List candidates and memories together: of the tenant, an instance or a persona.
 
-        A page may be shorter than its limit, or empty, and have a next one: one call looks at 5,000
-        items at most. Importance and salience sort memories; candidates have neither.
+        One call looks at 5,000 items at most, so a page can be shorter than `limit`, even empty,
+        and still have a `next_cursor`. Sorting by importance or salience lists memories only,
+        since candidates have neither.
         """
-        which = ItemFilter(persona_id, instance_id, memory_type, words)
+        filters = ItemFilter(persona_id, instance_id, memory_type, words)
         return await list_items(
             graph,
             caller,
-            which,
-            standing=standing,
+            filters,
+            standing=item_state,
             sort=sort,
             cursor=cursor,
             limit=limit,
@@ -75,11 +75,14 @@ class ManagerController(Controller):
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         settings: NamedDependency[Settings],
-        persona_id: OneId = None,
-        instance_id: OneId = None,
-        memory_type: Kind = None,
-        words: Words = None,
+        persona_id: QueryId = None,
+        instance_id: QueryId = None,
+        memory_type: TypeFilter = None,
+        words: SearchWords = None,
     ) -> ItemCounts:
-        """How many of the newest 5,000 of them stand where; `more` when there are others."""
-        which = ItemFilter(persona_id, instance_id, memory_type, words)
-        return await count_items(graph, caller, which, badges_for_all=settings.badges_for_all)
+        """Count candidates and memories by state, among the newest 5,000.
+
+        `more` says that there are older ones, which are not counted.
+        """
+        filters = ItemFilter(persona_id, instance_id, memory_type, words)
+        return await count_items(graph, caller, filters, badges_for_all=settings.badges_for_all)

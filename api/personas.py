@@ -1,6 +1,7 @@
-"""/api/personas"""
+"""/api/personas: make, list, change and duplicate"""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -10,15 +11,16 @@ from litestar.openapi import ResponseSpec
 from litestar.status_codes import HTTP_201_CREATED, HTTP_202_ACCEPTED
 
 from api.auth import ADMINS
+from api.bodies import NewDuplicate, NewPersona, PersonaChanges, body_example
 from api.errors import problems
-from api.wire import Cursor, Limit, NewDuplicate, NewPersona, PathId, PersonaChanges, like
+from api.parameters import Cursor, Limit, PathId
 from engine.access import Caller, Persona, add_persona, change_persona, get_persona, list_personas
 from engine.ids import new_id
 from engine.memory import duplicate_persona
-from engine.service import Clock, Jobs
+from engine.service import Jobs
 from engine.store import Graph, Page
 
-WAITS = 4.0  # seconds a caller waits for a copy; a worker goes on with a larger one
+DUPLICATE_SECONDS = 4.0  # of copying in the request; a worker finishes a larger copy
 
 
 class PersonaController(Controller):
@@ -30,14 +32,18 @@ class PersonaController(Controller):
         self,
         data: Annotated[
             NewPersona,
-            like(id="ada", name="Ada", tone="warm", time_zone="Europe/Lisbon", identity="You are…"),
+            body_example(
+                id="ada", name="Ada", tone="warm", time_zone="Europe/Lisbon", identity="You are…"
+            ),
         ],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Persona:
-        """Make a persona. Sending the same id and content again finds the first."""
-        now = await clock.now()
+        """Make a persona: an identity with a memory of its own.
+
+        Sending the same id and content again returns the first one.
+        """
         persona = Persona(
             id=data.id or new_id(),
             name=data.name,
@@ -62,16 +68,16 @@ class PersonaController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Persona]:
-        """The tenant's personas, by id."""
-        found = await list_personas(graph, caller.tenant_id, cursor=cursor, limit=limit)
-        return replace(found, items=[as_seen(persona, caller) for persona in found.items])
+        """List the tenant's personas, by id."""
+        page = await list_personas(graph, caller.tenant_id, cursor=cursor, limit=limit)
+        return replace(page, items=[visible_to(persona, caller) for persona in page.items])
 
     @get("/{persona_id:str}", operation_id="get_persona", responses=problems(404))
     async def one(
         self, persona_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Persona:
-        """One persona."""
-        return as_seen(await get_persona(graph, caller.tenant_id, persona_id), caller)
+        """Get one persona."""
+        return visible_to(await get_persona(graph, caller.tenant_id, persona_id), caller)
 
     @patch(
         "/{persona_id:str}",
@@ -82,18 +88,18 @@ class PersonaController(Controller):
     async def change(
         self,
         persona_id: PathId,
-        data: Annotated[PersonaChanges, like(tone="playful")],
+        data: Annotated[PersonaChanges, body_example(tone="playful")],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Persona:
-        """Change what is sent of a persona, and nothing else."""
+        """Change the fields of a persona that are sent; the others stay as they are."""
         return await change_persona(
             graph,
             caller.tenant_id,
             persona_id,
             msgspec.to_builtins(data),
-            now=await clock.now(),
+            now=now,
             by=caller.acts_as,
         )
 
@@ -104,7 +110,7 @@ class PersonaController(Controller):
         responses={
             HTTP_202_ACCEPTED: ResponseSpec(
                 Persona,
-                description="The copy is being made. It is there, whole, when it can be read.",
+                description="A worker completes the copy; it can be read once it is whole.",
                 generate_examples=False,
             ),
             **problems(404, 409, 413),
@@ -113,13 +119,16 @@ class PersonaController(Controller):
     async def duplicate(
         self,
         persona_id: PathId,
-        data: Annotated[NewDuplicate, like(id="ada-2", name="Ada, once more")],
+        data: Annotated[NewDuplicate, body_example(id="ada-2", name="Ada, once more")],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
         jobs: NamedDependency[Jobs],
     ) -> Response[Persona]:
-        """Make another persona with the same memories and none of their use: the only reset."""
+        """Copy a persona with its memories, as if none had ever been used.
+
+        A memory is never reset in place; this copy takes the place of a reset.
+        """
         copy_id = data.id or new_id()
         copy = await duplicate_persona(
             graph,
@@ -127,8 +136,8 @@ class PersonaController(Controller):
             persona_id,
             copy_id=copy_id,
             name=data.name,
-            now=await clock.now(),
-            seconds=WAITS,
+            now=now,
+            seconds=DUPLICATE_SECONDS,
             by=caller.acts_as,
         )
         if copy.whole:
@@ -137,6 +146,6 @@ class PersonaController(Controller):
         return Response(copy.persona, status_code=HTTP_202_ACCEPTED)
 
 
-def as_seen(persona: Persona, caller: Caller) -> Persona:
-    """People meet the persona; what it is told about itself is between it and its makers."""
+def visible_to(persona: Persona, caller: Caller) -> Persona:
+    """The persona without its identity text, if the caller acts for a user."""
     return replace(persona, identity=None) if caller.sees_as else persona

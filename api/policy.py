@@ -1,13 +1,15 @@
-"""/api/policy and /api/personas/{id}/policy"""
+"""/api/policy and /api/personas/{id}/policy: how memories fade"""
 
+from datetime import datetime
 from typing import Annotated
 
 from litestar import Controller, get, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS, OPERATORS
+from api.bodies import body_example
 from api.errors import problems
-from api.wire import PathId, like
+from api.parameters import PathId
 from engine.access import Caller
 from engine.policy import (
     Layer,
@@ -18,10 +20,9 @@ from engine.policy import (
     set_tenant_policy,
 )
 from engine.recall import Recall
-from engine.service import Clock
 from engine.store import Graph
 
-EXAMPLE = like(
+POLICY_EXAMPLE = body_example(
     figures={"decay_days": 60},
     types={"somatic": {"decay_curve": "exponential"}},
     categories={"plan": {"archive_days": 30}},
@@ -29,11 +30,11 @@ EXAMPLE = like(
 
 
 class TenantLayer(Layer, frozen=True, forbid_unknown_fields=True):
-    """What a tenant changes of the policy."""
+    """The tenant's changes to the default policy."""
 
 
 class PersonaLayer(Layer, frozen=True, forbid_unknown_fields=True):
-    """What a persona changes of the policy."""
+    """A persona's changes to the tenant's policy."""
 
 
 class PolicyController(Controller):
@@ -48,7 +49,7 @@ class PolicyController(Controller):
     async def of_tenant(
         self, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Layer:
-        """What the tenant changes of the policy, for all its personas."""
+        """Get the tenant's changes to the default policy; they hold for all its personas."""
         return await read_tenant_policy(graph, caller.tenant_id)
 
     @put(
@@ -59,14 +60,13 @@ class PolicyController(Controller):
     )
     async def set_of_tenant(
         self,
-        data: Annotated[TenantLayer, EXAMPLE],
+        data: Annotated[TenantLayer, POLICY_EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
         recall: NamedDependency[Recall],
     ) -> Layer:
-        """Change the policy under all personas; what is not named goes back to the default."""
-        now = await clock.now()
+        """Replace the tenant's changes to the policy. What is left out is the default again."""
         layer = await set_tenant_policy(graph, caller.tenant_id, data, by=caller.acts_as, now=now)
         recall.forget_profiles(caller.tenant_id)
         return layer
@@ -74,35 +74,36 @@ class PolicyController(Controller):
     @get(
         "/personas/{persona_id:str}/policy",
         operation_id="get_policy",
+        summary="Get the policy of a persona",
         guards=[OPERATORS],
         responses=problems(404),
     )
     async def of_persona(
         self, persona_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> PersonaPolicy:
-        """The policy a persona lives under, and what it changes itself."""
+        """Get the policy that holds for a persona, and which part of it is its own."""
         return await read_persona_policy(graph, caller.tenant_id, persona_id)
 
     @put(
         "/personas/{persona_id:str}/policy",
         operation_id="set_policy",
+        summary="Set the policy of a persona",
         guards=[ADMINS],
         responses=problems(404, 413),
     )
     async def set_of_persona(
         self,
         persona_id: PathId,
-        data: Annotated[PersonaLayer, EXAMPLE],
+        data: Annotated[PersonaLayer, POLICY_EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
         recall: NamedDependency[Recall],
     ) -> PersonaPolicy:
-        """Change a persona's policy; what is not named is the tenant's, or the default.
+        """Replace a persona's changes to the policy.
 
-        Its next night looks at every memory once.
+        What is left out is the tenant's, or the default. The next night looks at all memories.
         """
-        now = await clock.now()
         policy = await set_persona_policy(
             graph, caller.tenant_id, persona_id, data, by=caller.acts_as, now=now
         )

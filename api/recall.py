@@ -1,6 +1,5 @@
-"""/api/personas/{id}/recall, /context and /hydrate: what comes to mind"""
+"""/api/personas/{id}/recall, /context and /hydrate"""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, TypeVar
 
@@ -10,8 +9,9 @@ from litestar.di import NamedDependency
 from litestar.status_codes import HTTP_200_OK
 
 from api.auth import EDITORS, STAFF
+from api.bodies import ContextQuery, HydrationQuery, RecallQuery, body_example
 from api.errors import problems
-from api.wire import Asked, ContextWanted, PathId, Waking, in_utc, like
+from api.parameters import PathId, in_utc
 from engine.access import Caller, Role
 from engine.embedding import Embedder
 from engine.memory import Use
@@ -27,7 +27,6 @@ from engine.recall import (
     assemble_context,
     hydrate,
 )
-from engine.service import Clock
 from engine.store import Graph
 
 T = TypeVar("T")
@@ -40,6 +39,7 @@ class RecallController(Controller):
     @post(
         "/recall",
         operation_id="recall",
+        summary="Recall memories",
         guards=[STAFF],
         status_code=HTTP_200_OK,
         responses=problems(404, 413, 503),
@@ -47,18 +47,18 @@ class RecallController(Controller):
     async def ask(
         self,
         persona_id: PathId,
-        data: Annotated[Asked, like(query="Where does Sam live now?", limit=5)],
+        data: Annotated[RecallQuery, body_example(query="Where does Sam live now?", limit=5)],
         caller: NamedDependency[Caller],
         recall: NamedDependency[Recall],
-        uses: NamedDependency[UseLog],
-        clock: NamedDependency[Clock],
+        use_log: NamedDependency[UseLog],
+        now: NamedDependency[datetime],
     ) -> Response[RecallResult]:
-        """What a persona remembers of what it is asked, the best first.
+        """The memories that answer a query best, the best first.
 
-        What is handed out counts as used, a moment later; asked by an analyst it does not.
+        They count as used, shortly after the answer; not for an analyst, nor with
+        `counts: false`.
         """
-        now = await clock.now()
-        recalled = await recall.recall(
+        result = await recall.recall(
             caller.tenant_id,
             persona_id,
             data.query,
@@ -80,11 +80,10 @@ class RecallController(Controller):
             profile=data.profile,
             explain=data.explain,
         )
-        used = (hit.id for hit in recalled.hits)
         counts = data.counts and caller.role is not Role.ANALYST
-        return told(
-            recalled, uses, caller, persona_id, recalled.recall_id, used if counts else (), now
-        )
+        used_ids = tuple(hit.id for hit in result.hits) if counts else ()
+        use = Use(result.recall_id, caller.tenant_id, persona_id, used_ids, now)
+        return count_use_after(result, use_log, use)
 
     @post(
         "/context",
@@ -96,44 +95,40 @@ class RecallController(Controller):
     async def context(
         self,
         persona_id: PathId,
-        data: Annotated[ContextWanted, like(conversation_id="monday", budget=4000)],
+        data: Annotated[ContextQuery, body_example(conversation_id="monday", budget=4000)],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         recall: NamedDependency[Recall],
         embedder: NamedDependency[Embedder],
-        uses: NamedDependency[UseLog],
-        clock: NamedDependency[Clock],
+        use_log: NamedDependency[UseLog],
+        now: NamedDependency[datetime],
     ) -> Response[Context]:
-        """What the persona should have in mind before it answers, layer by layer.
+        """What a persona should know before it answers, in layers, within a token budget.
 
-        Without a query, what somebody said last is what it is asked. The memories that answer it
-        count as used, a moment later; what is in it unasked, as pinned ones are, does not.
+        Without `query` the last user message of the conversation is the query. The memories that
+        answer it count as used, shortly after; memories that are always included, such as pinned
+        ones, do not.
         """
-        now = await clock.now()
-        wanted = ContextRequest(
+        context_request = ContextRequest(
             data.conversation_id, data.query, data.budget, data.turns, data.memories
         )
         context = await assemble_context(
-            graph, recall, embedder, caller, persona_id, wanted, now=now
+            graph, recall, embedder, caller, persona_id, context_request, now=now
         )
-        used = (
+        used_ids = tuple(
             piece.memory_id
             for piece in context.pieces
-            if piece.memory_id and piece.score is not None
+            if piece.memory_id and piece.score is not None and data.counts
         )
-        return told(
-            context,
-            uses,
-            caller,
-            persona_id,
-            context.recall_id,
-            used if data.counts else (),
-            now,
-        )
+        if context.recall_id is None:  # nothing was asked
+            return Response(context)
+        use = Use(context.recall_id, caller.tenant_id, persona_id, used_ids, now)
+        return count_use_after(context, use_log, use)
 
     @post(
         "/hydrate",
         operation_id="hydrate",
+        summary="Get what a session starts with",
         guards=[EDITORS],
         status_code=HTTP_200_OK,
         responses=problems(404, 413),
@@ -141,19 +136,19 @@ class RecallController(Controller):
     async def wake(
         self,
         persona_id: PathId,
-        data: Annotated[Waking, like(budget=2000, seed=7)],
+        data: Annotated[HydrationQuery, body_example(budget=2000, seed=7)],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         embedder: NamedDependency[Embedder],
-        clock: NamedDependency[Clock],
+        now: NamedDependency[datetime],
     ) -> Hydration:
-        """What a persona wakes up with, before anybody has said anything. Never counts as use."""
+        """What a persona starts a session with, before anything is said. Never counts as use."""
         return await hydrate(
             graph,
             embedder,
             caller.tenant_id,
             persona_id,
-            now=await clock.now(),
+            now=now,
             budget=data.budget,
             recent=data.recent,
             project=data.project,
@@ -161,18 +156,8 @@ class RecallController(Controller):
         )
 
 
-def told(
-    answer: T,
-    uses: UseLog,
-    caller: Caller,
-    persona_id: str,
-    recall_id: str | None,
-    used: Iterable[str],
-    now: datetime,
-) -> Response[T]:
-    """The answer; once it is sent, what it handed out is told to be counted."""
-    memory_ids = tuple(used)
-    if recall_id is None or not memory_ids:
+def count_use_after(answer: T, use_log: UseLog, use: Use) -> Response[T]:
+    """The answer as a response; once it is sent, the memories in it are counted as used."""
+    if not use.memory_ids:
         return Response(answer)
-    use = Use(recall_id, caller.tenant_id, persona_id, memory_ids, now)
-    return Response(answer, background=BackgroundTask(uses.record, use))
+    return Response(answer, background=BackgroundTask(use_log.record, use))

@@ -1,11 +1,11 @@
-"""/api/personas/{id}/runs, /api/runs/{id}, and the persona as each run left it"""
+"""/api/personas/{id}/runs, /api/runs/{id}, and snapshots of the persona"""
 
 from litestar import Controller, get
 from litestar.di import NamedDependency
 
 from api.auth import OPERATORS
 from api.errors import problems
-from api.wire import Cursor, Limit, PathId
+from api.parameters import Cursor, Limit, PathId
 from engine.access import Caller
 from engine.memory import Change
 from engine.night import Run, Snapshot, get_run, list_changes, list_runs, list_snapshots
@@ -29,7 +29,7 @@ class RunController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Run]:
-        """The persona's nights and hours, the newest first: what each did, and what it left."""
+        """List a persona's nightly and hourly runs, the newest first, with what each one did."""
         return await list_runs(graph, caller.tenant_id, persona_id, cursor=cursor, limit=limit)
 
     @get(
@@ -46,19 +46,20 @@ class RunController(Controller):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Page[Snapshot]:
-        """The persona as its runs left it, the newest first."""
+        """List snapshots of a persona after its runs, the newest first."""
         return await list_snapshots(graph, caller.tenant_id, persona_id, cursor=cursor, limit=limit)
 
     @get("/runs/{run_id:str}", operation_id="get_run", guards=[OPERATORS], responses=problems(404))
     async def one(
         self, run_id: PathId, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> Run:
-        """One run, stage by stage."""
+        """Get one run, stage by stage."""
         return await get_run(graph, caller.tenant_id, run_id)
 
     @get(
         "/runs/{run_id:str}/changes",
         operation_id="list_changes",
+        summary="List the changes of a run",
         guards=[OPERATORS],
         responses=problems(404),
     )
@@ -69,5 +70,5 @@ class RunController(Controller):
         graph: NamedDependency[Graph],
         cursor: Cursor = None,
     ) -> Page[Change]:
-        """What a run changed, in the order it did, with what was there before."""
+        """List what a run changed, in order, each with the value before."""
         return await list_changes(graph, caller.tenant_id, run_id, cursor=cursor)

@@ -1,4 +1,4 @@
-"""/api/tokens and /api/identity-provider: how people prove who they are"""
+"""/api/tokens and /api/identity-provider: how users authenticate"""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -7,8 +7,8 @@ from litestar import Controller, delete, get, post, put
 from litestar.di import NamedDependency
 
 from api.auth import ADMINS, ISSUERS
+from api.bodies import NewIdentityProvider, NewToken, body_example
 from api.errors import problems
-from api.wire import NewIdentityProvider, NewToken, like
 from engine.access import (
     AUDIENCE_PREFIX,
     KEY_TYPES,
@@ -26,18 +26,21 @@ from engine.store import Graph
 
 
 class TokenController(Controller):
-    """Tokens live in real time, as keys do, whatever time an admin has set for the engine."""
+    """Uses the real time: a moved engine clock does not move the expiry of tokens."""
 
     tags = ("keys",)
 
     @post("/tokens", operation_id="issue_token", guards=[ISSUERS], responses=problems(404, 413))
     async def issue(
         self,
-        data: Annotated[NewToken, like(user_id="sam", instance_ids=["studio"], minutes=60)],
+        data: Annotated[NewToken, body_example(user_id="sam", instance_ids=["studio"], minutes=60)],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
     ) -> IssuedToken:
-        """Make a token for a person in a browser. It ends with the key that made it."""
+        """Make a short-lived token for one user, such as a person in a browser.
+
+        It ends at the latest when the key that made it is revoked.
+        """
         return await issue_token(
             graph,
             caller,
@@ -56,7 +59,7 @@ class TokenController(Controller):
     async def provider(
         self, caller: NamedDependency[Caller], graph: NamedDependency[Graph]
     ) -> IdentityProvider:
-        """Whose JWTs the tenant accepts."""
+        """Get the identity provider whose JWTs the tenant accepts."""
         return await get_provider(graph, caller.tenant_id)
 
     @put(
@@ -69,7 +72,7 @@ class TokenController(Controller):
         self,
         data: Annotated[
             NewIdentityProvider,
-            like(
+            body_example(
                 issuer="https://login.example.com/",
                 jwks_url="https://login.example.com/.well-known/jwks.json",
             ),
@@ -79,7 +82,10 @@ class TokenController(Controller):
         keys: NamedDependency[KeyRing],
         settings: NamedDependency[Settings],
     ) -> IdentityProvider:
-        """Accept the JWTs of a provider, in place of the one before. Their `sub` is the user."""
+        """Accept the JWTs of an identity provider; it replaces the one before.
+
+        The `sub` of a JWT is the user's id.
+        """
         provider = IdentityProvider(
             issuer=data.issuer,
             audience=data.audience or f"{AUDIENCE_PREFIX}{caller.tenant_id}",
@@ -106,6 +112,6 @@ class TokenController(Controller):
         graph: NamedDependency[Graph],
         keys: NamedDependency[KeyRing],
     ) -> None:
-        """Accept no JWTs any more."""
+        """Remove the identity provider: no JWTs are accepted any more."""
         await remove_provider(graph, caller, now=datetime.now(UTC))
         keys.forget_provider(caller.tenant_id)

@@ -1,5 +1,6 @@
 """What can be set from outside: environment variables with the prefix PENTIMENTO_, or `.env`."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,6 +18,21 @@ def cuts_words(analyzer: str) -> str:
 
 
 Analyzer = Annotated[str, AfterValidator(cuts_words)]
+
+
+def check_origins(origins: str) -> str:
+    """Refuse what a browser never sends as an origin, such as a path or a trailing slash."""
+    for origin in split_origins(origins):
+        if not re.fullmatch(r"\*|https?://[^\s/*]+", origin):
+            raise ValueError(f"{origin!r} is not an origin such as https://app.example.com")
+    return origins
+
+
+def split_origins(origins: str) -> list[str]:
+    return [origin.strip() for origin in origins.split(",") if origin.strip()]
+
+
+Origins = Annotated[str, AfterValidator(check_origins)]
 
 
 class Settings(BaseSettings):
@@ -45,6 +61,7 @@ class Settings(BaseSettings):
     # The HTTP door.
     api_host: str = "127.0.0.1"
     api_port: int = Field(default=8700, ge=0, le=65535)  # `pentimento up` takes a free one near it
+    cors_origins: Origins = ""  # whose pages may call from a browser, by commas; * for all
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
     shutdown_seconds: int = Field(default=10, ge=1)  # how long a stop waits for open requests
     key_cache_seconds: float = Field(default=5.0, ge=0)  # how late another process sees a revoke
@@ -111,6 +128,10 @@ class Settings(BaseSettings):
     def badges_for_all(self) -> bool:
         """Whether everybody in a conversation is shown what was flagged in it."""
         return self.badge_visibility == "conversation"
+
+    @property
+    def cors_origin_list(self) -> list[str]:
+        return split_origins(self.cors_origins)
 
     @property
     def broker_url(self) -> str:

@@ -19,7 +19,7 @@ from engine.settings import Settings
 Share = Annotated[float, Meta(ge=0, le=1)]
 Days = Annotated[float, Meta(gt=0, le=36_500)]
 Count = Annotated[int, Meta(ge=1, le=100)]
-TimeOfDay = Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d\Z")]
+TimeOfDay = Annotated[str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d$(?!\n)")]
 Curve = Literal["linear", "exponential", "power", "none"]
 
 

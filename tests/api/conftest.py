@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.envelope import Door
+from api.application import Application
 from engine.access.keys import issue_key
 from engine.access.models import Caller, Role
 from engine.access.tokens import issue_token
@@ -22,13 +22,13 @@ NewCaller = Callable[..., Awaitable[httpx.AsyncClient]]
 
 
 @pytest.fixture(scope="session")
-async def app(settings: Settings, graph: Graph) -> AsyncIterator[Door]:
+async def app(settings: Settings, graph: Graph) -> AsyncIterator[Application]:
     async with living(create_app(settings)) as made:
         yield made
 
 
 @contextlib.asynccontextmanager
-async def living(made: Door) -> AsyncIterator[Door]:
+async def living(made: Application) -> AsyncIterator[Application]:
     """An application, opened and in the end closed."""
     opened, done = asyncio.Event(), asyncio.Event()
 
@@ -58,14 +58,14 @@ async def clock_is_right(graph: Graph, request: pytest.FixtureRequest) -> AsyncI
 
 
 @pytest.fixture
-async def stranger(app: Door) -> AsyncIterator[httpx.AsyncClient]:
+async def stranger(app: Application) -> AsyncIterator[httpx.AsyncClient]:
     """Somebody without a key."""
     async with a_client(app) as client:
         yield client
 
 
 @pytest.fixture
-async def new_caller(app: Door, graph: Graph) -> AsyncIterator[NewCaller]:
+async def new_caller(app: Application, graph: Graph) -> AsyncIterator[NewCaller]:
     """Makes callers of a tenant: by a key, for a user if one is named; a user by a token."""
     opened: list[httpx.AsyncClient] = []
 
@@ -106,7 +106,7 @@ async def a_token(
     return token.token
 
 
-def a_client(app: Door | Watched, api_key: str | None = None) -> httpx.AsyncClient:
+def a_client(app: Application | Watched, api_key: str | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         transport=httpx.ASGITransport(app, raise_app_exceptions=False),
         base_url="http://pentimento.test",

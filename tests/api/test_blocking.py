@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.envelope import Door
+from api.application import Application
 from engine import bounds
 from engine.access.keys import issue_key
 from engine.access.models import Role
@@ -59,7 +59,7 @@ def watchdog() -> Iterator[Watchdog]:
 
 
 @pytest.fixture(scope="module")
-async def app(settings: Settings, graph: Graph) -> AsyncIterator[Door]:
+async def app(settings: Settings, graph: Graph) -> AsyncIterator[Application]:
     """The API with time for what it is asked: how long Neo4j takes is not what is measured here."""
     patient = {"neo4j_patience": 120.0, "answer_seconds": 120.0}
     async with living(create_app(settings.model_copy(update=patient))) as opened:
@@ -67,7 +67,7 @@ async def app(settings: Settings, graph: Graph) -> AsyncIterator[Door]:
 
 
 @pytest.fixture
-async def client(app: Door, life: Life) -> AsyncIterator[httpx.AsyncClient]:
+async def client(app: Application, life: Life) -> AsyncIterator[httpx.AsyncClient]:
     now = datetime.now(BORN.tzinfo)
     issued = await issue_key(life.graph, life.tenant_id, name="test", role=Role.ADMIN, now=now)
     async with a_client(Watched(app), issued.api_key) as opened:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from api.envelope import Door
+from api.application import Application
 from engine.embedding import MemoryVectors, normalized, search_scope
 from engine.extraction.port import RuleExtractor
 from engine.ids import new_id
@@ -263,7 +263,7 @@ async def furnish(graph: Graph, world: World) -> None:
 
 
 @pytest.fixture(scope="module")
-async def grown(app: Door, graph: Graph) -> AsyncIterator[World]:
+async def grown(app: Application, graph: Graph) -> AsyncIterator[World]:
     tenant_id = f"test-{new_id()}"
     world = await with_callers(app, graph, await a_world(app, graph, tenant_id, "grown"))
     where = f"/api/instances/{world.ids['instance_id']}/members/lee"
@@ -319,7 +319,7 @@ def more_calls(world: World) -> list[tuple[str, str, Any]]:
     ]
 
 
-async def call_everything(app: Door, world: World) -> None:
+async def call_everything(app: Application, world: World) -> None:
     """As the tenant's own system, as a member, and as an admin of the instance."""
     callers = [world.callers[name] for name in ("admin", "author", "member")]
     for (method, path), operation in operations(app).items():
@@ -356,7 +356,7 @@ async def run_every_job(graph: Graph, world: World) -> None:
 
 @pytest.mark.spec("CONS-12")
 async def test_no_statement_reads_more_than_the_table_says(
-    app: Door, graph: Graph, grown: World
+    app: Application, graph: Graph, grown: World
 ) -> None:
     with profiling() as costs:
         await call_everything(app, grown)

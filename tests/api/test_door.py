@@ -10,9 +10,10 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 
 from api.app import create_app
-from api.envelope import Door
+from api.application import Application
 from engine.access.models import Role
 from engine.service.clock import MovableClock
 from engine.settings import Settings
@@ -186,7 +187,7 @@ async def test_metrics_group_by_route(
 async def test_the_openapi_document_has_an_example_for_every_body(
     stranger: httpx.AsyncClient,
 ) -> None:
-    document = (await stranger.get("/schema")).json()
+    document = (await stranger.get("/schema/openapi.json")).json()
 
     bodies = [
         operation["requestBody"]["content"]["application/json"]
@@ -197,7 +198,7 @@ async def test_the_openapi_document_has_an_example_for_every_body(
     assert len(bodies) >= 6
     assert all("examples" in body or "example" in str(body) for body in bodies)
     assert document["components"]["securitySchemes"]["api_key"]["scheme"] == "bearer"
-    assert (await stranger.get("/schema/openapi.json")).json() == document
+    assert yaml.safe_load((await stranger.get("/schema/openapi.yaml")).text) == document
 
 
 async def test_the_clock_can_be_moved_and_given_back(
@@ -226,7 +227,7 @@ async def test_a_clock_that_does_not_move_has_no_route(
         client.headers.update(admin.headers)
         assert (await client.put("/api/clock", json={"now": None})).status_code == 404
         assert (await client.get("/api/clock")).status_code == 404
-        assert "/api/clock" not in (await client.get("/schema")).text
+        assert "/api/clock" not in (await client.get("/schema/openapi.json")).text
 
 
 async def test_a_stop_lets_open_requests_finish(settings: Settings, tmp_path: Path) -> None:
@@ -249,7 +250,7 @@ async def test_a_stop_lets_open_requests_finish(settings: Settings, tmp_path: Pa
     assert ended in (0, -signal.SIGTERM)
 
 
-async def test_ready_names_what_is_missing(app: Door, settings: Settings) -> None:
+async def test_ready_names_what_is_missing(app: Application, settings: Settings) -> None:
     async with a_client(app) as client:
         answer = await client.get("/api/ready")
     checks = answer.json()["checks"]

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.envelope import Door
+from api.application import Application
 from engine.access.keys import issue_key
 from engine.access.models import Role
 from engine.access.tenants import add_tenant
@@ -136,7 +136,7 @@ class House:
 
 
 @pytest.fixture(scope="module")
-async def house(app: Door, graph: Graph) -> AsyncIterator[House]:
+async def house(app: Application, graph: Graph) -> AsyncIterator[House]:
     """Shared by all tests here, since none of them changes anything."""
     tenant_id, now = f"test-{new_id()}", datetime.now(UTC)
     await add_tenant(graph, tenant_id, name="Refusals", now=now)
@@ -172,7 +172,7 @@ async def furnished(admin: httpx.AsyncClient, graph: Graph, tenant_id: str) -> H
 
 
 @pytest.fixture
-def writes(app: Door) -> list[Operation]:
+def writes(app: Application) -> list[Operation]:
     return operations(app.openapi_schema.to_schema())
 
 
@@ -234,7 +234,7 @@ async def test_a_bad_request_changes_nothing(house: House, writes: list[Operatio
     await refuse_each(house, writes, "400", tries)
 
 
-async def test_a_cursor_that_no_listing_gave_is_never_a_500(house: House, app: Door) -> None:
+async def test_a_cursor_that_no_listing_gave_is_never_a_500(house: House, app: Application) -> None:
     listings = []
     for path, item in app.openapi_schema.to_schema()["paths"].items():
         named = {parameter["name"] for parameter in item.get("get", {}).get("parameters", [])}
@@ -254,7 +254,7 @@ async def test_a_cursor_that_no_listing_gave_is_never_a_500(house: House, app: D
 
 @pytest.mark.spec("SEC-05")
 async def test_a_request_without_a_good_key_changes_nothing(
-    house: House, writes: list[Operation], app: Door
+    house: House, writes: list[Operation], app: Application
 ) -> None:
     async def tries(operation: Operation) -> list[httpx.Response]:
         answers = []

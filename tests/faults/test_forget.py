@@ -79,7 +79,7 @@ class Crowd:
         self.answers: Counter[tuple[str, int]] = Counter()
         self.refusals: Counter[tuple[str, str]] = Counter()  # with what was told as their reason
         self.ranges: list[str] = []
-        schema = httpx.get(f"{address}/schema", timeout=60).json()
+        schema = httpx.get(f"{address}/schema/openapi.json", timeout=60).json()
         self.documented = {
             details["operationId"]: {int(status) for status in details["responses"]}
             for path in schema["paths"].values()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from api.app import create_app
-from api.envelope import Door
+from api.application import Application
 from engine.embedding import Embedder, open_embedder
 from engine.service.clock import Clock
 from engine.settings import Settings
@@ -44,7 +44,7 @@ def own_clock() -> OwnClock:
 
 
 @pytest.fixture(scope="module")
-async def app(settings: Settings, graph: Graph, own_clock: OwnClock) -> AsyncIterator[Door]:
+async def app(settings: Settings, graph: Graph, own_clock: OwnClock) -> AsyncIterator[Application]:
     """The whole API; only what time it is and what words mean are the test's own."""
     model = open_embedder(settings).model
     words = Embedder(WordEncoder, model=model, dimensions=DIMENSIONS, cache=1000)

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.envelope import Door
+from api.application import Application
 from engine.access.keys import issue_key
 from engine.access.models import Caller, Role
 from engine.access.tenants import add_tenant
@@ -67,7 +67,7 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
 ALLOWED = table()
 
 
-def operations(app: Door) -> dict[tuple[str, str], str]:
+def operations(app: Application) -> dict[tuple[str, str], str]:
     return {
         (method.upper(), path): operation["operationId"]
         for path, item in app.openapi_schema.to_schema()["paths"].items()
@@ -75,7 +75,7 @@ def operations(app: Door) -> dict[tuple[str, str], str]:
     }
 
 
-def test_every_route_stands_in_the_table_and_nothing_else_does(app: Door) -> None:
+def test_every_route_stands_in_the_table_and_nothing_else_does(app: Application) -> None:
     assert set(ALLOWED) == set(operations(app))
 
 
@@ -163,7 +163,7 @@ def a_message(message_id: str, persona_id: str, user_id: str, content: str) -> d
     }
 
 
-async def a_world(app: Door, graph: Graph, tenant_id: str, mark: str) -> World:
+async def a_world(app: Application, graph: Graph, tenant_id: str, mark: str) -> World:
     """sam said and flagged something in the studio, where lee is too. mia is in the attic, and
     has told the same persona something else there."""
     await add_tenant(graph, tenant_id, name="Access", now=datetime.now(UTC))
@@ -239,7 +239,7 @@ async def talk_in_the_attic(
     await made(f"/api/personas/{persona_id}/candidates", {**item, "candidate_id": f"drip-{mark}"})
 
 
-async def with_callers(app: Door, graph: Graph, world: World) -> World:
+async def with_callers(app: Application, graph: Graph, world: World) -> World:
     tenant_id = world.tenant_id
     attic = world.ids["instance_id"].replace("studio", "attic")
     provider = body_of("set_identity_provider", world.ids)
@@ -286,7 +286,7 @@ async def with_callers(app: Door, graph: Graph, world: World) -> World:
 
 
 @pytest.fixture(scope="module")
-async def worlds(app: Door, graph: Graph) -> AsyncIterator[tuple[World, World]]:
+async def worlds(app: Application, graph: Graph) -> AsyncIterator[tuple[World, World]]:
     """The tenant that is asked, and another."""
     ids = [f"test-{new_id()}" for _ in range(2)]
     ours = await with_callers(app, graph, await a_world(app, graph, ids[0], "ours"))
@@ -339,7 +339,7 @@ def told(answer: httpx.Response, ids: dict[str, str]) -> tuple[int, str]:
 @pytest.mark.spec("SEC-01")
 @pytest.mark.parametrize("name", CALLERS)
 async def test_each_caller_may_do_what_the_table_says(
-    app: Door, worlds: tuple[World, World], name: str
+    app: Application, worlds: tuple[World, World], name: str
 ) -> None:
     ours, theirs = worlds
     client, column = ours.callers[name], CALLERS[name]
@@ -421,7 +421,7 @@ async def test_what_an_outsider_did_not_hear_is_no_source_of_theirs(ours: World,
 
 @pytest.mark.spec("SEC-01")
 async def test_a_key_that_acts_for_a_member_changes_only_what_that_member_may(
-    app: Door, ours: World, graph: Graph
+    app: Application, ours: World, graph: Graph
 ) -> None:
     """lee sees what sam has said, and may not change it, by whichever key."""
     for_lee = ours.callers["runtime for another member"]
@@ -479,7 +479,7 @@ async def test_a_link_shows_nothing_of_an_instance_its_caller_is_not_in(
 @pytest.mark.spec("SEC-01")
 @pytest.mark.parametrize("name", STRANGERS)
 async def test_who_is_nobody_gets_the_same_401_everywhere(
-    app: Door, worlds: tuple[World, World], name: str
+    app: Application, worlds: tuple[World, World], name: str
 ) -> None:
     ours, _ = worlds
     answers = set()

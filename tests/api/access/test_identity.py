@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from api.envelope import Door
+from api.application import Application
 from engine.access import jwks
 from engine.access.jwks import KeySets, NotFetched, check_url, fetch_json, is_public, keys_in
 from engine.errors import Invalid
@@ -107,7 +107,7 @@ Ask = Callable[..., Awaitable[httpx.Response]]
 
 
 @pytest.fixture
-def ask(app: Door) -> Ask:
+def ask(app: Application) -> Ask:
     """Asks for the conversations of whoever a JWT speaks for."""
 
     async def get(text: str, **headers: str) -> httpx.Response:

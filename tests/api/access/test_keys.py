@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.envelope import Door
+from api.application import Application
 from engine.access.keys import KeyRing, issue_key, revoke_key
 from engine.access.models import Role
 from engine.errors import Invalid, Unauthenticated
@@ -19,7 +19,7 @@ async def new_key(admin: httpx.AsyncClient, **fields: object) -> dict[str, objec
     return dict(answer.json())
 
 
-async def status_with(app: Door, api_key: object, **headers: str) -> int:
+async def status_with(app: Application, api_key: object, **headers: str) -> int:
     async with a_client(app, str(api_key)) as client:
         return (await client.get("/api/personas", headers=headers)).status_code
 
@@ -52,7 +52,9 @@ async def test_without_a_good_key_every_answer_is_the_same_401(
     assert "needs a valid API key" in refused.json()["detail"]
 
 
-async def test_a_good_id_with_a_wrong_secret_is_no_key(app: Door, admin: httpx.AsyncClient) -> None:
+async def test_a_good_id_with_a_wrong_secret_is_no_key(
+    app: Application, admin: httpx.AsyncClient
+) -> None:
     issued = await new_key(admin)
     text = str(issued["api_key"])
 
@@ -88,7 +90,7 @@ async def test_keys_are_listed_without_their_text(admin: httpx.AsyncClient) -> N
 
 
 @pytest.mark.spec("SEC-01")
-async def test_a_revoked_key_is_refused_at_once(app: Door, admin: httpx.AsyncClient) -> None:
+async def test_a_revoked_key_is_refused_at_once(app: Application, admin: httpx.AsyncClient) -> None:
     issued = await new_key(admin)
     key_id = issued["key"]["id"]  # type: ignore[index]
     assert await status_with(app, issued["api_key"]) == 200
@@ -102,7 +104,7 @@ async def test_a_revoked_key_is_refused_at_once(app: Door, admin: httpx.AsyncCli
 
 
 async def test_rotating_gives_a_new_text_and_ends_the_old(
-    app: Door, admin: httpx.AsyncClient
+    app: Application, admin: httpx.AsyncClient
 ) -> None:
     issued = await new_key(admin)
     assert await status_with(app, issued["api_key"]) == 200
@@ -114,7 +116,9 @@ async def test_rotating_gives_a_new_text_and_ends_the_old(
     assert await status_with(app, issued["api_key"]) == 401
 
 
-async def test_in_the_grace_period_both_texts_are_good(app: Door, admin: httpx.AsyncClient) -> None:
+async def test_in_the_grace_period_both_texts_are_good(
+    app: Application, admin: httpx.AsyncClient
+) -> None:
     issued = await new_key(admin)
     path = f"/api/keys/{issued['key']['id']}/rotate"  # type: ignore[index]
 
@@ -128,7 +132,7 @@ async def test_in_the_grace_period_both_texts_are_good(app: Door, admin: httpx.A
     assert await status_with(app, again["api_key"]) == 200
 
 
-async def test_a_key_ends_when_it_expires(app: Door, admin: httpx.AsyncClient) -> None:
+async def test_a_key_ends_when_it_expires(app: Application, admin: httpx.AsyncClient) -> None:
     past, future = (datetime.now(UTC) + timedelta(hours=h) for h in (-1, 1))
 
     assert await status_with(app, (await new_key(admin, expires_at=str(past)))["api_key"]) == 401
@@ -263,7 +267,7 @@ async def test_no_key_has_the_role_of_a_person(
 
 
 async def test_a_person_s_key_of_an_older_version_is_no_key(
-    app: Door, graph: Graph, tenant_id: str
+    app: Application, graph: Graph, tenant_id: str
 ) -> None:
     issued = await issue_key(graph, tenant_id, name="k", role=Role.RUNTIME, now=datetime.now(UTC))
     async with graph._driver.session() as session:

@@ -11,7 +11,7 @@ from prometheus_client import REGISTRY
 from redis.asyncio import Redis
 
 from api.app import create_app
-from api.envelope import Door
+from api.application import Application
 from engine.access.limits import REDIS_PREFIX, RateLimiter, bucket
 from engine.access.models import Caller, Role
 from engine.errors import TooManyRequests
@@ -24,7 +24,7 @@ LIMITS = {Role.RUNTIME: 5, Role.ADMIN: 1000, Role.ANALYST: 3, Role.USER: 4}
 
 
 @contextlib.asynccontextmanager
-async def limited(settings: Settings) -> AsyncIterator[list[Door]]:
+async def limited(settings: Settings) -> AsyncIterator[list[Application]]:
     """Two processes with small limits."""
     small = {"rate_limits": "on", **{f"rate_limit_{role}": n for role, n in LIMITS.items()}}
     apps = [create_app(settings.model_copy(update=small)) for _ in range(2)]
@@ -98,13 +98,13 @@ async def test_what_machines_ask_for_is_not_limited(
                 assert "RateLimit" not in answers[0].headers
 
 
-async def test_limits_can_be_turned_off(app: Door, admin: httpx.AsyncClient) -> None:
+async def test_limits_can_be_turned_off(app: Application, admin: httpx.AsyncClient) -> None:
     answer = await admin.get("/api/personas")
 
     assert "RateLimit" not in answer.headers
 
 
-async def test_every_route_that_wants_a_key_documents_429(app: Door) -> None:
+async def test_every_route_that_wants_a_key_documents_429(app: Application) -> None:
     for path, item in app.openapi_schema.to_schema()["paths"].items():
         for method, operation in item.items():
             if path not in ("/api/health", "/api/ready"):

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.envelope import Door
+from api.application import Application
 from engine.access.models import Role
 from engine.night.nights import run_night
 from engine.store.graph import Graph
@@ -62,7 +62,7 @@ THEIRS = (
 OPEN = {"/api/health", "/api/ready"}
 
 
-def routes(app: Door) -> list[tuple[str, str]]:
+def routes(app: Application) -> list[tuple[str, str]]:
     return [
         (method.upper(), path)
         for path, item in app.openapi_schema.to_schema()["paths"].items()
@@ -125,7 +125,7 @@ def without_traces(answer: httpx.Response, ids: dict[str, str]) -> tuple[Any, ..
 
 @pytest.mark.spec("SEC-01")
 async def test_nothing_of_another_tenant_can_be_reached_or_told_apart(
-    app: Door, graph: Graph, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
+    app: Application, graph: Graph, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
 ) -> None:
     victim = await new_caller(theirs_id := await new_tenant())
     theirs = await a_full_tenant(victim, graph, theirs_id)
@@ -154,7 +154,7 @@ async def test_nothing_of_another_tenant_can_be_reached_or_told_apart(
 
 @pytest.mark.spec("SEC-01")
 async def test_listings_hold_only_what_is_ones_own(
-    app: Door, graph: Graph, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
+    app: Application, graph: Graph, new_tenant: Callable[[], Awaitable[str]], new_caller: NewCaller
 ) -> None:
     theirs_id = await new_tenant()
     victim, other = await new_caller(theirs_id), await new_caller(await new_tenant())
@@ -190,7 +190,7 @@ async def test_the_same_ids_live_side_by_side_in_two_tenants(
 
 
 async def test_every_route_but_the_open_ones_wants_a_key(
-    app: Door, stranger: httpx.AsyncClient
+    app: Application, stranger: httpx.AsyncClient
 ) -> None:
     for method, path in routes(app):
         answer = await stranger.request(method, re.sub(r"\{\w+\}", "x", path), json={})

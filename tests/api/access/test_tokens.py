@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.envelope import Door
+from api.application import Application
 from engine.access.keys import KeyRing, issue_key
 from engine.access.models import Caller, MemberRole, Role
 from engine.access.tokens import issue_token
@@ -44,7 +44,7 @@ async def token_of(admin: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
 @pytest.mark.spec("SEC-01")
 @pytest.mark.parametrize("role", [Role.RUNTIME, Role.ADMIN])
 async def test_a_key_gives_a_person_a_token_that_is_them_for_a_while(
-    app: Door, rooms: httpx.AsyncClient, new_caller: NewCaller, tenant_id: str, role: Role
+    app: Application, rooms: httpx.AsyncClient, new_caller: NewCaller, tenant_id: str, role: Role
 ) -> None:
     issuer = await new_caller(tenant_id, role)
     before = datetime.now(UTC)
@@ -74,7 +74,9 @@ async def test_a_token_lasts_from_a_minute_to_a_day(
 
 
 @pytest.mark.spec("SEC-01")
-async def test_a_token_may_not_say_it_is_somebody_else(app: Door, rooms: httpx.AsyncClient) -> None:
+async def test_a_token_may_not_say_it_is_somebody_else(
+    app: Application, rooms: httpx.AsyncClient
+) -> None:
     issued = await token_of(rooms)
 
     async with a_client(app, issued["token"]) as sam:
@@ -146,7 +148,7 @@ async def test_who_is_acted_for_has_an_id(admin: httpx.AsyncClient) -> None:
 
 @pytest.mark.spec("SEC-01")
 async def test_a_narrowed_token_knows_of_its_instances_only(
-    app: Door, rooms: httpx.AsyncClient
+    app: Application, rooms: httpx.AsyncClient
 ) -> None:
     issued = await token_of(rooms, instance_ids=["studio", "studio"])
     assert issued["instance_ids"] == ["studio"]
@@ -192,7 +194,7 @@ async def test_a_token_is_narrowed_to_instances_that_are_there(rooms: httpx.Asyn
 
 
 async def test_narrowing_to_an_instance_one_is_not_in_shows_nothing(
-    app: Door, rooms: httpx.AsyncClient
+    app: Application, rooms: httpx.AsyncClient
 ) -> None:
     issued = await token_of(rooms, user_id="mia", instance_ids=["attic"])
 
@@ -222,7 +224,7 @@ async def test_a_token_ends_at_its_time_though_it_is_remembered(
 
 @pytest.mark.spec("SEC-01")
 async def test_revoking_a_key_ends_the_tokens_it_issued(
-    app: Door, admin: httpx.AsyncClient, graph: Graph, tenant_id: str
+    app: Application, admin: httpx.AsyncClient, graph: Graph, tenant_id: str
 ) -> None:
     made = (await admin.post("/api/keys", json={"name": "k", "role": "runtime"})).json()
     async with a_client(app, made["api_key"]) as issuer:
@@ -242,7 +244,7 @@ async def test_revoking_a_key_ends_the_tokens_it_issued(
 
 
 async def test_a_token_never_outlives_the_key_that_issued_it(
-    app: Door, admin: httpx.AsyncClient
+    app: Application, admin: httpx.AsyncClient
 ) -> None:
     ends = datetime.now(UTC) + timedelta(minutes=10)
     body = {"name": "k", "role": "runtime", "expires_at": ends.isoformat()}
@@ -278,7 +280,7 @@ async def test_a_token_is_stored_as_a_hash_and_expired_ones_are_cleared(
 )
 @pytest.mark.spec("SEC-01")
 async def test_a_token_that_is_none_is_refused_like_any_other(
-    app: Door, graph: Graph, tenant_id: str, wrong: str
+    app: Application, graph: Graph, tenant_id: str, wrong: str
 ) -> None:
     _, token_id, secret = (await a_token(graph, tenant_id, "sam")).split("_", 2)
 
@@ -290,7 +292,7 @@ async def test_a_token_that_is_none_is_refused_like_any_other(
 
 
 async def test_an_admin_of_an_instance_has_no_more_by_a_token(
-    rooms: httpx.AsyncClient, app: Door, graph: Graph, tenant_id: str
+    rooms: httpx.AsyncClient, app: Application, graph: Graph, tenant_id: str
 ) -> None:
     await rooms.put("/api/instances/studio/members/sam", json={"role": MemberRole.ADMIN})
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.envelope import Door
+from api.application import Application
 from engine.night.nights import run_night
 from engine.night.undo import undo_run
 from engine.store.graph import Graph
@@ -98,7 +98,7 @@ IDS = dict.fromkeys(
 )
 
 
-def test_every_route_that_writes_is_asked(app: Door) -> None:
+def test_every_route_that_writes_is_asked(app: Application) -> None:
     writing = {name for (method, _), name in operations(app).items() if method != "GET"}
 
     assert writing == {name for _, _, name, _ in CALLS} | set(WITHOUT_EVENT)

@@ -1,21 +1,15 @@
-"""What callers send, and how far each part of it may go."""
+"""Request bodies: their fields, and the bounds of each field."""
 
-import asyncio
-import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-import msgspec
-from litestar import Request
-from litestar.exceptions import ClientException, ValidationException
 from litestar.openapi.spec import Example
-from litestar.params import BodyKwarg, PathParameter, QueryParameter
+from litestar.params import BodyKwarg
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from engine import bounds
 from engine.access import MemberRole, Tone
-from engine.bounds import ID_PATTERN, check_content
-from engine.errors import Invalid
+from engine.bounds import ID_PATTERN
 from engine.forgetting import ReversalSource
 from engine.memory import LinkType
 from engine.models import MemoryType
@@ -26,7 +20,7 @@ Id = Annotated[
     Meta(
         pattern=ID_PATTERN,
         max_length=bounds.ID,
-        description="Chosen by the caller and unique in the tenant; made up when left out.",
+        description="Chosen by the caller, unique in the tenant; generated when left out.",
     ),
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=bounds.NAME)]
@@ -34,148 +28,26 @@ Identity = Annotated[
     str,
     Meta(
         max_length=bounds.IDENTITY,
-        description="Who the persona is: the first layer of its context.",
+        description="Who the persona is. It opens the context the persona is given.",
     ),
 ]
-Moment = Annotated[datetime, Meta(tz=True)]
+Timestamp = Annotated[datetime, Meta(tz=True)]
 TimeZone = Annotated[str, Meta(min_length=1, max_length=64, description="An IANA time zone.")]
 
-EARLIEST, LATEST = 1900, 9000  # years; what lies outside was not said by anybody
 
-PathId = Annotated[str, PathParameter(max_length=bounds.ID)]
-NewUserId = Annotated[str, PathParameter(max_length=bounds.ID, pattern=ID_PATTERN)]
-Limit = Annotated[int, QueryParameter(ge=1, le=500, description="Items on a page.")]
-Cursor = Annotated[
-    str | None,
-    QueryParameter(max_length=bounds.CURSOR, description="`next_cursor` of the page before."),
-]
-MomentAsked = Annotated[
-    str | None,
-    QueryParameter(
-        max_length=40,
-        format="date-time",
-        description="Only what was held to be so at that time.",
-    ),
-]
-
-
-def in_utc(moment: datetime | None) -> datetime | None:
-    """The same moment as the graph keeps it; offsets that exist nowhere on Earth do not matter."""
-    try:
-        return moment.astimezone(UTC) if moment else None
-    except OverflowError as error:
-        raise Invalid("That time is out of the calendar.") from error
-
-
-def said_at(moment: datetime) -> datetime:
-    """A time of the caller's, to the microsecond the graph and Python both keep."""
-    told = in_utc(moment)
-    if told is None or not EARLIEST < told.year < LATEST:
-        raise Invalid(f"A message is said between the years {EARLIEST} and {LATEST}.")
-    return told
-
-
-def asked_for(moment: str | None) -> datetime | None:
-    """A time in a query string. A number is none, though Litestar would read it as one."""
-    if moment is None:
-        return None
-    try:
-        told = datetime.fromisoformat(moment)
-    except ValueError as error:
-        raise Invalid(f"{moment!r} is not a time such as 2027-01-01T03:00:00Z.") from error
-    if told.tzinfo is None:
-        raise Invalid("A time needs its offset, such as the Z in 2027-01-01T03:00:00Z.")
-    return in_utc(told)
-
-
-def like(**example: Any) -> BodyKwarg:
+def body_example(**example: Any) -> BodyKwarg:
     """A JSON body, with an example for the OpenAPI document."""
     return BodyKwarg(examples=[Example(value=example)])
 
 
-class StrictRequest(Request[Any, Any, Any]):
-    """Reads a body as exactly what its route takes: a number is a number, not a word for one.
-
-    Litestar reads it leniently, as it has to read a query string.
-    """
-
-    async def json(self) -> Any:
-        field = self.route_handler.parsed_data_field
-        body = await self.body()
-        try:
-            value = msgspec.json.decode(body, type=field.annotation if field else Any)
-        except msgspec.ValidationError as error:
-            message, _, place = str(error).partition(" - at `$")
-            raise not_taken(place.strip(".`"), message) from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ClientException("The body is not JSON.") from error
-        except RecursionError as error:
-            raise ClientException("The body is nested too deep.") from error
-        content = getattr(value, "content", None)
-        if isinstance(content, dict):
-            try:
-                check_content(content)
-            except Invalid as error:
-                raise not_taken("content", str(error)) from error
-        if len(body) > LARGE_BODY:
-            await asyncio.to_thread(check_strings_and_keys, body)
-        else:
-            check_strings_and_keys(body)
-        return value
-
-
-LARGE_BODY = 64 * 1024  # bytes; looking through more is not done on the event loop
-
-
-def not_taken(field: str, message: str) -> ValidationException:
-    """The refusal of a body for one of its fields."""
-    return ValidationException(
-        "The body is not what this route takes.", extra=[{"key": field, "message": message}]
-    )
-
-
-def check_strings_and_keys(body: bytes) -> None:
-    """Refuse what msgspec reads silently: a key given twice, and strings with NUL in them."""
-    may_have_nul = b"\\u0000" in body
-
-    def checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            doubled = next(name for name in names if names.count(name) > 1)
-            raise not_taken(doubled[: bounds.NAME], "Object has this field twice")
-        if may_have_nul and (any("\0" in name for name in found) or has_nul([*found.values()])):
-            raise ClientException("A string in the body holds a NUL character.")
-        return found
-
-    try:
-        value = json.loads(body, object_pairs_hook=checked)
-    except RecursionError as error:
-        raise ClientException("The body is nested too deep.") from error
-    if may_have_nul and has_nul([value]):
-        raise ClientException("A string in the body holds a NUL character.")
-
-
-def has_nul(values: list[Any]) -> bool:
-    """Whether a string among these values, or in lists of them, holds NUL."""
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str) and "\0" in value:
-            return True
-        if isinstance(value, list):
-            waiting += value
-    return False
-
-
 class Body(Struct, frozen=True, forbid_unknown_fields=True):
-    """A request body. A field it does not have is a mistake that is told, not passed over."""
+    """A request body. A field it does not know is refused, not ignored."""
 
 
-def named(body: Body) -> dict[str, Any]:
-    """The fields that a caller has named, null or not."""
-    given = {name: getattr(body, name) for name in body.__struct_fields__}
-    return {name: value for name, value in given.items() if value is not UNSET}
+def given_fields(body: Body) -> dict[str, Any]:
+    """The fields that the caller has sent, null or not."""
+    fields = {name: getattr(body, name) for name in body.__struct_fields__}
+    return {name: value for name, value in fields.items() if value is not UNSET}
 
 
 class NewPersona(Body, frozen=True):
@@ -210,7 +82,7 @@ class Membership(Body, frozen=True):
 class NewKey(Body, frozen=True):
     name: Name
     role: Literal["runtime", "analyst", "admin"]
-    expires_at: Moment | None = None
+    expires_at: Timestamp | None = None
 
 
 class Rotation(Body, frozen=True):
@@ -218,13 +90,13 @@ class Rotation(Body, frozen=True):
 
 
 class NewToken(Body, frozen=True):
-    """A person's way in for a short time."""
+    """A short-lived token for one user."""
 
     user_id: Id
     instance_ids: (
         Annotated[
             list[Id],
-            Meta(min_length=1, max_length=100, description="Narrows it to these instances."),
+            Meta(min_length=1, max_length=100, description="Limits the token to these instances."),
         ]
         | None
     ) = None
@@ -232,7 +104,7 @@ class NewToken(Body, frozen=True):
 
 
 class NewIdentityProvider(Body, frozen=True):
-    """Whose JWTs are accepted, and the public keys they are checked with."""
+    """An identity provider: whose JWTs are accepted, and the keys that verify them."""
 
     issuer: Annotated[str, Meta(min_length=1, max_length=500, description="The `iss` of its JWTs.")]
     audience: (
@@ -251,7 +123,11 @@ class NewIdentityProvider(Body, frozen=True):
         Annotated[list[Literal["RS256", "ES256", "EdDSA"]], Meta(min_length=1, max_length=3)] | None
     ) = None  # all of them
     jwks_url: (
-        Annotated[str, Meta(min_length=1, max_length=500, description="Where its keys are.")] | None
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=500, description="Address of its public keys (JWKS)."),
+        ]
+        | None
     ) = None
     public_keys: Annotated[
         list[Annotated[str, Meta(max_length=8000, description="PEM")]], Meta(max_length=10)
@@ -269,12 +145,12 @@ SpeakerName = Annotated[str, Meta(min_length=1, max_length=bounds.SPEAKER)]
 
 
 class NewMessage(Body, frozen=True):
-    """One thing that was said, as the caller tells it."""
+    """One message of a conversation, as the caller sends it."""
 
     persona_id: Id
     role: Speaker
     content: Annotated[str, Meta(max_length=bounds.MESSAGE)]
-    timestamp: Moment
+    timestamp: Timestamp
     message_id: Id | None = None
     user_id: Id | None = None
     speaker: SpeakerName | None = None
@@ -300,7 +176,7 @@ Content = Annotated[
 
 
 class NewItem(Body, frozen=True):
-    """Something that a runtime has drawn itself."""
+    """A memory item that the caller has extracted itself."""
 
     memory_type: MemoryType
     text: ItemText
@@ -334,14 +210,14 @@ class MemoryChanges(Body, frozen=True):
 
 class NewMemoryBody(NewItem, frozen=True):
     memory_id: Id | None = None
-    said_at: Moment | None = None
+    said_at: Timestamp | None = None
     tags: Tags = []
     project: Project | None = None
     importance: Importance = 5
     pinned: bool = False
 
 
-class Asked(Body, frozen=True):
+class RecallQuery(Body, frozen=True):
     """A question to a persona's memory."""
 
     query: Annotated[str, Meta(min_length=1, max_length=bounds.QUERY)]
@@ -351,20 +227,27 @@ class Asked(Body, frozen=True):
     categories: Annotated[list[Category], Meta(min_length=1, max_length=50)] | None = None
     tags: Annotated[Tags, Meta(min_length=1)] | None = None
     project: Project | None = None
-    from_at: Moment | None = None
-    to_at: Moment | None = None
-    as_of: Moment | None = None  # what it would have said then
+    from_at: Timestamp | None = None
+    to_at: Timestamp | None = None
+    as_of: Timestamp | None = None  # answer as the persona would have at that time
     include_pending: bool = True
     include_archived: bool = False
-    asked_by: SpeakerName | None = None  # who "I" is
+    asked_by: SpeakerName | None = None  # whom "I" in the query means
     profile: Literal["woven", "published"] | None = None
     explain: bool = False
     counts: bool = True  # whether what is recalled counts as used
 
 
-class Minimizing(Body, frozen=True):
+class Minimization(Body, frozen=True):
     weight_modifier: (
-        Annotated[float, Meta(ge=0, lt=1, description="As far as one flag would when left out.")]
+        Annotated[
+            float,
+            Meta(
+                ge=0,
+                lt=1,
+                description="What the weight is multiplied by; as much as one flag when left out.",
+            ),
+        ]
         | None
     ) = None
 
@@ -375,7 +258,7 @@ class NewLink(Body, frozen=True):
     strength: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
-class UsedTogether(Body, frozen=True):
+class JointUse(Body, frozen=True):
     memory_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)]
     use_id: Id | None = None
 
@@ -384,7 +267,7 @@ MessageIds = Annotated[list[Id], Meta(min_length=1, max_length=5_000)]
 
 
 class ForgetRange(Body, frozen=True):
-    """From one message to another, both included; or the messages that are named."""
+    """Messages to flag: from a first to a last, both included, or a list of ids."""
 
     first_message_id: Id | None = None
     last_message_id: Id | None = None
@@ -403,7 +286,7 @@ class Reversal(Body, frozen=True):
     source: ReversalSource = ReversalSource.MEMORY_MANAGER
 
 
-class ReversalOfRange(Body, frozen=True):
+class RangeReversal(Body, frozen=True):
     source: ReversalSource = ReversalSource.MEMORY_MANAGER
     message_ids: MessageIds | None = None
 
@@ -411,7 +294,7 @@ class ReversalOfRange(Body, frozen=True):
 Budget = Annotated[int, Meta(ge=1, le=1_000_000, description="Tokens of the embedding model.")]
 
 
-class ContextWanted(Body, frozen=True):
+class ContextQuery(Body, frozen=True):
     conversation_id: Id
     query: Annotated[str, Meta(min_length=1, max_length=bounds.QUERY)] | None = None
     budget: Budget = 4000
@@ -420,8 +303,8 @@ class ContextWanted(Body, frozen=True):
     counts: bool = True  # whether what is recalled counts as used
 
 
-class Waking(Body, frozen=True):
-    """How a session starts."""
+class HydrationQuery(Body, frozen=True):
+    """What a session starts with."""
 
     budget: Budget = 2000
     recent: Annotated[int, Meta(ge=0, le=200)] = 20
@@ -430,4 +313,4 @@ class Waking(Body, frozen=True):
 
 
 class ClockSetting(Body, frozen=True):
-    now: Moment | None
+    now: Timestamp | None
