@@ -50,7 +50,7 @@ CAUSES = {
             "PENTIMENTO_NEO4J_PAGE_CACHE is a size such as 512m or 1g.",
         ),
         Cause(
-            r"Address (\S+) is already in use|BindException.*?(\S+:\d+)?",
+            r"BindException(?:[^\n]*?socket /([\d.:]+))?|Address \S+ is already in use",
             "another program took its port {1}",
             "Start again: another port is chosen.",
         ),

@@ -12,6 +12,7 @@ from ops import home as home_module
 from ops.diagnosis import StackFailed, last_error
 from ops.install import neo4j_folder, neo4j_jars
 from ops.local_neo4j import find_redis
+from ops.ports import free_port
 from ops.stack import fingerprint, start, stop
 from tests.ops.test_install import link
 from tests.ops.test_stack import Newcomer
@@ -95,7 +96,6 @@ def test_a_port_that_is_taken_meanwhile_is_named(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         (home.folder / "ports.json").write_text(json.dumps({"bolt": port}))
-        free_port = home_module.free_port
         monkeypatch.setattr(
             home_module,
             "free_port",
