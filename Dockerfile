@@ -23,8 +23,9 @@ RUN uv pip install --require-hashes -r requirements/local.txt \
     && uv pip install --no-deps . \
     && pentimento install --only model
 
+# With the command, for `pentimento tenant add` in a container; what serves needs server.txt alone.
 FROM base AS light
-RUN uv pip install --require-hashes -r requirements/server.txt \
+RUN uv pip install --require-hashes -r requirements/cli.txt \
     && uv pip install --no-deps . \
     && useradd --system --create-home --uid 10001 pentimento \
     && install -d -o pentimento -g pentimento "$PENTIMENTO_HOME" "$PENTIMENTO_HOME/beat"

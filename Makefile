@@ -1,122 +1,117 @@
-# Everything a newcomer needs is `make up` and `make test`; `make help` lists the rest.
+# A newcomer needs `make up` and `make test`; `make help` lists the rest.
 PYTHON ?= python3
 BIN := .venv/bin
 MODELS_BIN := .venv-models/bin
-# Each has a Neo4j and a Redis of its own, so more than four want more memory than a desk has. Of
-# two cores a third makes use while the others wait for processes that start.
+# Each test worker has its own Neo4j and Redis: more than four need more memory than a desktop has.
+# On two cores a third worker helps, since the others often wait for processes that start.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(max(3, min(4, os.cpu_count() or 2)))')
-# Where bytecode is not written every process compiles all it imports: a second and more per start.
+# Without bytecode files every process compiles all it imports: a second or more at each start.
 export PYTHONDONTWRITEBYTECODE :=
-LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
+# Versions that are locked stay, unless `make lock UPGRADE=1` asks for the newest ones.
+COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j vendor
+.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j vendor local-packages dev-packages installed pictures
 
-help: ## This list
+help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-up: ## Install and start everything (DETACH=1 returns when all is ready)
+# ── What other targets need first; each does nothing when it is done already ──
+
+local-packages:
 	@$(PYTHON) ops/bootstrap.py local
+
+dev-packages:
+	@$(PYTHON) ops/bootstrap.py dev
+
+installed: dev-packages
+	@$(BIN)/pentimento install
+
+# ── Run it ──
+
+up: local-packages ## Install and start everything (DETACH=1: return when it is ready)
 	@$(BIN)/pentimento up $(if $(DETACH),--detach)
 
-demo: ## Two weeks of a persona's life in about a minute: what became memory, what merged, what was left out and why (AGAIN=1)
-	@$(PYTHON) ops/bootstrap.py local
+demo: local-packages ## Simulate two weeks of a persona in about a minute and show what it remembers (AGAIN=1: with a new persona)
 	@$(BIN)/pentimento status >/dev/null 2>&1 || $(BIN)/pentimento up --detach
 	@$(BIN)/pentimento demo $(if $(AGAIN),--again)
 
-down: ## Stop everything `make up` started
+down: ## Stop everything that `make up` started; data stays
 	@if [ -x $(BIN)/pentimento ]; then $(BIN)/pentimento down; else echo "Nothing is installed here, so nothing runs."; fi
 
-test: ## Install what the tests need and run them (ARGS="-k night" to choose, WORKERS=0 for one after another)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+# ── Check it ──
+
+test: installed ## Run the tests (ARGS="-k night": only some, WORKERS=0: in one process)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-test-models: ## Test the sentence-transformers path with real weights (installs torch, about 5 GB)
+test-models: ## Test sentence-transformers with real weights (installs torch, about 5 GB)
 	@$(PYTHON) ops/bootstrap.py models --venv .venv-models
 	@$(MODELS_BIN)/pentimento install --only model
 	@$(MODELS_BIN)/python -m pytest -m models $(ARGS)
 
-check: ## Format, lint, types, import contracts, tests
-	@$(PYTHON) ops/bootstrap.py dev
+check: dev-packages ## Check format, lint, types and import contracts, then run the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	@$(MAKE) test
 
-format: ## Lay the code out and mend what lint can mend
-	@$(PYTHON) ops/bootstrap.py dev
+format: dev-packages ## Format the code and fix what the linter can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-faults: ## Kill every process under load, every night at every transaction, many rounds (ROUNDS=10)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+faults: installed ## Kill each process under load and each night at each transaction (ROUNDS=10)
 	FAULT_ROUNDS=$(or $(ROUNDS),10) $(BIN)/python -m pytest tests/faults tests/graph/night/test_rollback.py tests/graph/night/test_night_machine.py tests/graph/forgetting/test_flag_machine.py tests/model -s
 
-costs: ## What every statement reads in a persona of 100,000 memories, held against docs/costs.md (MEMORIES=100000)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+costs: installed ## Count what each statement reads at 100,000 memories and compare with docs/costs.md (MEMORIES=100000)
 	COST_MEMORIES=$(or $(MEMORIES),100000) $(BIN)/python -m pytest tests/api/test_costs.py
 
-load: ## Many clients flag, undo and speak at once, with a night in the middle (SECONDS=60 CLIENTS=32)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+load: installed ## Let many clients flag, undo and send messages at once, with a night in between (SECONDS=60 CLIENTS=32)
 	LOAD_SECONDS=$(or $(SECONDS),60) LOAD_CLIENTS=$(or $(CLIENTS),32) $(BIN)/python -m pytest tests/faults/test_forget.py -k many -s
 
-bench-door: ## What a request costs beside a bare round trip (needs nothing running)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+# ── Measure it; each benchmark starts its own servers. DATA is a file of conversations: see bench/ingest.py ──
+
+bench-door: installed ## Compare a GET request with a bare database round trip and an empty handler
 	@$(BIN)/python -m bench.door $(ARGS)
 
-bench-ingest: ## How fast what is said becomes candidates (DATA=conversations.jsonl)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+bench-ingest: installed ## Messages per second from request to candidates (DATA=conversations.jsonl)
 	@$(BIN)/python -m bench.ingest --data $(DATA)
 
-bench-junk: ## How much of what the gate lets through is junk, by hand-made labels (DATA=LoCoMo's dev.jsonl)
-	@$(PYTHON) ops/bootstrap.py dev
+bench-junk: dev-packages ## Share of candidates not worth keeping, by hand-made labels (DATA=LoCoMo's dev.jsonl)
 	@$(BIN)/python -m bench.junk --data $(DATA)
 
-bench-night: ## What a night costs beside the bare updates it makes (SIZE=100000 memories)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+bench-night: installed ## Compare a night with the bare updates it makes (SIZE=100000 memories)
 	@$(BIN)/python -m bench.night --size $(or $(SIZE),100000) $(ARGS)
 
-bench-lives: ## Personas live through whole conversations over HTTP, night by night: seconds per stage (DATA="a.jsonl b.jsonl" MOST=1)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
-	@$(BIN)/python -m bench.lives $(foreach file,$(DATA),--data $(file)) $(if $(MOST),--most $(MOST)) $(ARGS)
+bench-lives: installed ## Replay whole conversations over HTTP with every night: seconds per stage (DATA="a.jsonl b.jsonl" LIMIT=1: one conversation of each)
+	@$(BIN)/python -m bench.lives $(foreach file,$(DATA),--data $(file)) $(if $(LIMIT),--limit $(LIMIT)) $(ARGS)
 
-bench-forget: ## What «Forget This» costs beside a bare write of one row
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+bench-forget: installed ## Compare flagging a message with a bare write of one row
 	@$(BIN)/python -m bench.forget $(ARGS)
 
-bench-quality: ## How much of what answers a question is recalled (DATA=LoCoMo's dev.jsonl)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+bench-quality: installed ## Share of the evidence for a question that recall finds (DATA=LoCoMo's dev.jsonl)
 	@$(BIN)/python -m bench.quality --data $(DATA)
 
-bench-leaks: ## What of a forgotten topic still comes up, and what forgetting costs the rest (DATA=LoCoMo's dev.jsonl)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+bench-leaks: installed ## Look for flagged messages in every answer, and what flags cost other questions (DATA=LoCoMo's dev.jsonl)
 	@$(BIN)/python -m bench.leaks --data $(DATA)
 
-bench-latency: ## What a recall costs beside the bare searches it is made of (SIZE=1000000 for more)
-	@$(PYTHON) ops/bootstrap.py dev
-	@$(BIN)/pentimento install
+bench-latency: installed ## Compare a recall with the bare searches it makes (SIZE=1000000: a third, larger graph)
 	@$(BIN)/python -m bench.latency --sizes 10000 100000 $(SIZE) $(ARGS)
 
-lock: ## Choose the newest versions again and write requirements/*.txt
-	$(LOCK) --upgrade --extra local --extra models --group dev -o requirements/models.txt
-	$(LOCK) -c requirements/models.txt --extra local --group dev -o requirements/dev.txt
-	$(LOCK) -c requirements/models.txt --extra local -o requirements/local.txt
-	$(LOCK) -c requirements/models.txt -o requirements/server.txt
+# ── Change versions ──
 
-lock-neo4j: ## Resolve ops/jars/jgo.toml again, with a checksum for each jar
+lock: dev-packages ## Write requirements/*.txt from pyproject.toml (UPGRADE=1: with the newest versions)
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --extra local --extra models --group dev -o requirements/models.txt
+	$(COMPILE) -c requirements/models.txt --extra local --group dev -o requirements/dev.txt
+	$(COMPILE) -c requirements/models.txt --extra local -o requirements/local.txt
+	$(COMPILE) -c requirements/models.txt --extra cli -o requirements/cli.txt
+	$(COMPILE) -c requirements/models.txt -o requirements/server.txt
+
+lock-neo4j: dev-packages ## Write ops/jars/jgo.lock.toml from jgo.toml, with a checksum for each jar
 	cd ops/jars && ../../$(BIN)/jgo lock
 
 vendor: ## Fetch the files of the API's page from npm again and check them (ARGS=--update after a new version in api/page/vendor.json)
 	$(PYTHON) ops/vendor.py $(ARGS)
+
+pictures: ## Draw docs/pictures/*.svg from their .dot files (needs graphviz)
+	for file in docs/pictures/*.dot; do dot -Tsvg $$file -o $${file%.dot}.svg; done

@@ -23,8 +23,8 @@ from rich.table import Table
 from bench.private import private_stack
 from engine.settings import Settings
 from ops.demo import PERSONA
+from ops.home import Stack
 from ops.ports import free_port
-from ops.stack import Stack
 
 LIMIT = 2.0  # times the floor, at the median
 

@@ -320,7 +320,7 @@ def report(lives: dict[str, Lived], console: Console) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, action="append")
-    parser.add_argument("--most", type=int, help="conversations of each file")
+    parser.add_argument("--limit", type=int, help="conversations of each file")
     asked = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -328,7 +328,7 @@ def main() -> int:
         private_redis(Path(folder)) as redis_url,
     ):
         own = {"redis_url": redis_url, "clock": "movable", "log_level": "error"}
-        lives = asyncio.run(live_through(settings.model_copy(update=own), asked.data, asked.most))
+        lives = asyncio.run(live_through(settings.model_copy(update=own), asked.data, asked.limit))
     return report(lives, Console(width=110))
 
 

@@ -19,10 +19,11 @@ from rich.console import Console
 from engine.settings import Settings
 from engine.store import Graph
 from ops.demo import prepare_demo
+from ops.home import Home, Stack
 from ops.local_neo4j import Neo4jPlace
 from ops.ports import free_port
 from ops.servers import own_neo4j, own_redis
-from ops.stack import Home, Stack, stack_of
+from ops.stack import stack_of
 
 PASSWORD = "only-for-benchmarks"  # noqa: S105
 
@@ -47,7 +48,7 @@ def private_stack(folder: Path) -> Iterator[tuple[Stack, Settings, str]]:
     for part in ("neo4j", "models"):
         (home.folder / part).symlink_to(settings.home.resolve() / part)
     with stack_of(home, settings) as stack:
-        inside = stack.inside(settings)
+        inside = stack.settings_for(settings)
         yield stack, inside, asyncio.run(prepare_demo(inside, None))
 
 

@@ -2,16 +2,18 @@
 
 import asyncio
 import json
+import os
+import re
+import shlex
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
-from typing import Annotated, Any, NoReturn, TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from engine.access import Role, add_tenant, issue_key, list_tenants
 from engine.embedding import claim_model, open_embedder
@@ -20,73 +22,60 @@ from engine.night import get_run, preview_night, run_night, undo_run
 from engine.service import open_clock, set_up_logs
 from engine.settings import Settings
 from engine.store import Graph, migrate
-from ops.demo import PATIENCE, PERSONA, TENANT, prepare_demo
-from ops.doctor import StackRuns, examine, put_vector_indexes_aside
-from ops.install import FetchFailed, install_model, install_neo4j, one_at_a_time
+from ops.demo import PERSONA, STATEMENT_SECONDS, TENANT, prepare_demo
+from ops.diagnosis import StackFailed
+from ops.doctor import StackRuns, examine, move_vector_indexes_away
+from ops.home import Home, Stack
+from ops.install import (
+    FetchFailed,
+    install_model,
+    install_neo4j,
+    one_at_a_time,
+    remove_damaged_jars,
+)
 from ops.report import show_changes, show_run
-from ops.stack import Home, Stack, StackFailed, start, stop, tails, wait_until_ready
+from ops.stack import start, stop, wait_until_ready
+from ops.terminal import (
+    console,
+    current_home,
+    fail,
+    own_path,
+    running_settings,
+    running_stack,
+    with_graph,
+)
 from ops.two_weeks import begin, live, read_talk
-from ops.two_weeks_report import show_day, show_story, show_way_in, story_of
-
-T = TypeVar("T")
+from ops.two_weeks_report import read_story, show_day, show_next_steps, show_story
 
 app = typer.Typer(
-    help="A memory engine for AI personas that forgets well.",
+    help="Run a local Pentimento: a memory engine for AI personas that forgets well.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-tenant = typer.Typer(help="Tenants, and their first keys.", no_args_is_help=True)
+tenant = typer.Typer(help="Add and list tenants.", no_args_is_help=True)
 app.add_typer(tenant, name="tenant")
-console = Console(highlight=False)
 
-
-def here() -> tuple[Home, Settings]:
-    settings = Settings()
-    return Home(settings.home), settings
-
-
-def inside() -> Settings:
-    """The settings of the stack that runs here; without one, those of the environment."""
-    home, settings = here()
-    running = home.running()
-    return running.inside(settings) if running else settings
-
-
-def with_graph(work: Callable[[Graph, Settings], Awaitable[T]]) -> T:
-    """Run one piece of engine work, and tell a refusal as a sentence."""
-    settings = inside()
-
-    async def opened() -> T:
-        graph = Graph.open(settings)
-        try:
-            return await work(graph, settings)
-        finally:
-            await graph.close()
-
-    try:
-        return asyncio.run(opened())
-    except EngineError as refusal:
-        fail(str(refusal))
-
-
-def fail(why: str) -> NoReturn:
-    console.print(why, style="red", markup=False)
-    raise typer.Exit(1)
+UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 
 
 @app.command()
 def up(
-    detach: Annotated[bool, typer.Option(help="Return when all is ready.")] = False,
+    detach: Annotated[
+        bool, typer.Option(help="Return when everything is ready instead of staying in front.")
+    ] = False,
 ) -> None:
-    """Install what is missing, start everything, and say what runs where."""
-    home, settings = here()
+    """Start Neo4j, Redis, the API, a worker and beat, and install what is missing.
 
-    def interrupted(*_: Any) -> None:
+    Free ports are chosen. Does nothing when the stack runs already.
+    """
+    home, settings = current_home()
+
+    def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupted)
-    signal.signal(signal.SIGHUP, interrupted)
+    signal.signal(signal.SIGTERM, interrupt)
+    signal.signal(signal.SIGHUP, interrupt)
     try:
         with one_at_a_time(home.folder, "up"):
             if running := home.running():
@@ -97,30 +86,35 @@ def up(
         show(home, stack)
         if not detach:
             stay(home, stack)
-    except (StackFailed, FetchFailed, EngineError, LookupError) as error:
+    except (StackFailed, FetchFailed, LookupError) as error:
         stop(home)
-        fail(f"{error}\n{tails(home) if isinstance(error, EngineError) else ''}")
+        fail(str(error))
+    except EngineError as error:
+        stop(home)
+        hint = "Check PENTIMENTO_NEO4J_URI and its password. " if settings.neo4j_uri else ""
+        fail(f"{error} {hint}Details: {os.path.relpath(home.logs)}")
     except KeyboardInterrupt:
         console.print("\nStopping ...")
         stop(home)
 
 
 def bring_up(home: Home, settings: Settings) -> Stack:
+    """Install, start, create the demo tenant, and wait until all is ready."""
     if settings.neo4j_uri is None:
         install_neo4j(home.folder, console)
     install_model(home.folder, console)
     started = time.monotonic()
-    stack = start(home, settings, console.print)
-    key = asyncio.run(prepare_demo(inside(), home.secrets().get("api_key")))
-    stack = replace(stack, api_key=home.keep_secret("api_key", key))
-    home.remember(stack)
-    wait_until_ready(home, stack, console.print)
+    startup = start(home, settings, console.print)
+    key = asyncio.run(prepare_demo(running_settings(), home.secrets().get("api_key")))
+    stack = replace(startup.stack, api_key=home.keep_secret("api_key", key))
+    home.save(stack)
+    wait_until_ready(startup, console.print)
     console.print(f"Ready after {time.monotonic() - started:.0f} s.\n")
     return stack
 
 
 def stay(home: Home, stack: Stack) -> None:
-    """Keep the terminal until Ctrl-C, and tell of every restart."""
+    """Wait until Ctrl-C, and report every restart of a process."""
     console.print("[dim]Ctrl-C stops everything.[/dim]")
     pids = {process["name"]: process["pid"] for process in home.processes(stack)}
     while home.running():
@@ -133,7 +127,7 @@ def stay(home: Home, stack: Stack) -> None:
 
 
 def show(home: Home, stack: Stack) -> None:
-    """One screen: what runs where, the key, and a call that works when pasted."""
+    """Print addresses, logs, and two lines that call the API when pasted."""
     lines = {
         "API": f"{stack.api_url}/api, its OpenAPI document at {stack.api_url}/schema",
         "Browser": stack.browser_url or "the one of your own Neo4j",
@@ -141,36 +135,38 @@ def show(home: Home, stack: Stack) -> None:
         "Redis": stack.redis_url.rpartition("@")[2],
         "Logs": home.logs,
         "Demo": f"tenant {TENANT!r}, persona {PERSONA!r}",
-        "Admin key": stack.api_key,
     }
     for name, line in lines.items():
         console.print(f"{name:<10} {line}", soft_wrap=True, markup=False)
-    header = f"-H 'Authorization: Bearer {stack.api_key}'"
     console.print("\nTry it:\n")
-    console.print(f"curl -s {header} {stack.api_url}/api/personas/{PERSONA}\n", soft_wrap=True)
+    for line in (
+        f'eval "$({own_path()} env)"',
+        f'curl -s -H "Authorization: Bearer $KEY" $API/personas/{PERSONA}\n',
+    ):
+        console.print(line, soft_wrap=True, markup=False)
 
 
 @app.command()
 def down() -> None:
-    """Stop everything `up` started."""
-    home, _ = here()
+    """Stop everything that `up` started. Data stays."""
+    home, _ = current_home()
     console.print("Stopped." if stop(home) else "Nothing was running.")
 
 
 @app.command()
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="As JSON, with the admin key of the demo tenant.")
+    ] = False,
 ) -> None:
-    """What runs where."""
-    home, _ = here()
-    stack = home.running()
-    if stack is None:
-        fail("Not running. Start it with `make up` or `pentimento up`.")
+    """Show addresses and the state of each process. Exit code 1 when nothing runs."""
+    home, _ = current_home()
+    stack = running_stack(home)
     processes = home.processes(stack)
     if as_json:
-        told = asdict(stack)
+        values = asdict(stack)
         names = ("api_url", "neo4j_uri", "neo4j_user", "neo4j_password", "browser_url", "redis_url")
-        report = {name: told[name] for name in (*names, "api_key")}
+        report = {name: values[name] for name in (*names, "api_key")}
         sys.stdout.write(json.dumps({**report, "processes": processes}, indent=2) + "\n")
         return
     show(home, stack)
@@ -179,20 +175,36 @@ def status(
 
 
 @app.command()
+def env() -> None:
+    """Print shell commands that set API and KEY, for: eval "$(pentimento env)".
+
+    API is the address of the running API, KEY an admin key of the demo tenant.
+    """
+    home, _ = current_home()
+    stack = running_stack(home)
+    if stack.api_key is None:
+        fail("The stack is still starting; try again in some seconds.")
+    for name, value in {"API": f"{stack.api_url}/api", "KEY": stack.api_key}.items():
+        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+
+
+@app.command()
 def doctor(
     mend: Annotated[
-        bool, typer.Option(help="Put the vector index of a store that does not open aside.")
+        bool,
+        typer.Option(
+            help="Move the vector index of a database that does not open away; `up` rebuilds it."
+        ),
     ] = False,
 ) -> None:
-    """Say what is missing or broken, and how to mend it."""
-    home, settings = here()
+    """Check everything the stack needs, and say how to fix what is broken."""
+    home, settings = current_home()
     if mend:
         try:
-            moved = put_vector_indexes_aside(home, settings.neo4j_database)
+            moved = move_vector_indexes_away(home, settings.neo4j_database)
         except StackRuns as error:
-            console.print(str(error), style="red")
-            raise typer.Exit(1) from error
-        console.print(f"{len(moved)} put aside. `pentimento up` makes the index anew.")
+            fail(str(error))
+        console.print(f"{len(moved)} moved away. `pentimento up` builds the index again.")
         return
     broken = 0
     for finding in examine(home, settings):
@@ -200,29 +212,39 @@ def doctor(
         console.print(f"{mark}  {finding.what:<16} {finding.detail}", soft_wrap=True)
         if not finding.ok:
             broken += 1
-            console.print(f"        {'':<16} {finding.mend}", style="yellow", soft_wrap=True)
+            console.print(f"        {'':<16} {finding.remedy}", style="yellow", soft_wrap=True)
     if broken:
         raise typer.Exit(1)
 
 
 @app.command()
 def install(
-    only: Annotated[str, typer.Option(help="`neo4j` or `model`; both without it.")] = "",
+    only: Annotated[
+        str, typer.Option(metavar="neo4j|model", help="Fetch one of them instead of both.")
+    ] = "",
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check the jars that are there, too.")
+    ] = False,
 ) -> None:
-    """Fetch Neo4j and the embedding model, checked and side by side."""
-    home, _ = here()
+    """Fetch Neo4j's jars and the embedding model, each checked by its checksum.
+
+    Nothing is fetched twice.
+    """
+    home, _ = current_home()
     try:
         if only in ("", "neo4j"):
+            if verify:
+                console.print(f"{len(remove_damaged_jars(home.folder))} damaged jars.")
             install_neo4j(home.folder, console)
         if only in ("", "model"):
             install_model(home.folder, console)
     except FetchFailed as error:
-        fail(f"{error}\nIt is safe to try again: what is in place stays.")
+        fail(f"{error} It is safe to try again.")
 
 
 @app.command(name="migrate")
 def migrate_command() -> None:
-    """Bring the graph's schema to this version."""
+    """Update the database schema to this version."""
 
     async def work(graph: Graph, _: Settings) -> list[str]:
         return await migrate(graph)
@@ -236,82 +258,104 @@ def migrate_command() -> None:
 
 @app.command()
 def night(
-    persona: Annotated[str, typer.Option(help="The persona's id.")] = "",
-    tenant_id: Annotated[str, typer.Option("--tenant", help="The tenant's id.")] = TENANT,
-    now: Annotated[str, typer.Option(help="Another time than now, as ISO 8601.")] = "",
+    persona: Annotated[str, typer.Option(metavar="ID", help="The persona.")] = "",
+    tenant_id: Annotated[str, typer.Option("--tenant", metavar="ID", help="Its tenant.")] = TENANT,
+    now: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Run it as if it were this time: from now on, such as +2d, +36h or +90m, or ISO "
+            "8601, such as 2027-01-01T03:00:00Z.",
+        ),
+    ] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say exactly what would be done, and do nothing.")
+        bool, typer.Option("--dry-run", help="List what would change, and change nothing.")
     ] = False,
-    undo: Annotated[str, typer.Option(metavar="RUN", help="Take back this run, whole.")] = "",
+    undo: Annotated[
+        str, typer.Option(metavar="RUN", help="Undo this run instead; it is named by its id.")
+    ] = "",
 ) -> None:
-    """Run a persona's night by hand, rehearse it, or take one back."""
+    """Run a persona's night now instead of at 03:00: candidates become memories.
+
+    What was said in the last 24 hours waits for the next night; `--now +2d` includes it.
+    """
     if bool(persona) == bool(undo):
-        fail("Name a persona whose night to run, or a run to take back: --persona or --undo.")
-    at = parse_time(now) if now else None
+        fail("Name a persona whose night to run, or a run to undo: --persona or --undo.")
+    moment_at = parse_moment(now)
 
     async def work(graph: Graph, settings: Settings) -> None:
-        moment = at or await open_clock(settings, graph).now()
+        moment = moment_at(await open_clock(settings, graph).now())
         if undo:
             kept = await undo_run(graph, tenant_id, undo, now=moment, undone_by="command line")
-            told = await get_run(graph, tenant_id, undo)
-            console.print(f"The {told.kind} of {told.period} of {told.persona_id} is taken back.")
-            for it in kept:
-                console.print(f"  kept, since it has changed: {it}")
+            run = await get_run(graph, tenant_id, undo)
+            console.print(f"The {run.kind} of {run.period} of {run.persona_id} is undone.")
+            for item in kept:
+                console.print(f"  kept, since it has changed: {item}")
         elif dry_run:
-            told, changes = await preview_night(graph, tenant_id, persona, now=moment)
-            show_run(console, told)
+            run, changes = await preview_night(graph, tenant_id, persona, now=moment)
+            show_run(console, run)
             show_changes(console, changes)
         else:
-            told = await run_night(graph, tenant_id, persona, now=moment, started_by="command line")
-            show_run(console, told)
+            run = await run_night(graph, tenant_id, persona, now=moment, started_by="command line")
+            show_run(console, run)
 
     with_graph(work)
+
+
+def parse_moment(text: str) -> Callable[[datetime], datetime]:
+    """A function from the current time to the one that is meant: +2d, ISO 8601, or none given."""
+    if relative := re.fullmatch(r"\+(\d{1,5})([dhm])", text):
+        distance = timedelta(**{UNITS[relative[2]]: int(relative[1])})
+        return lambda now: now + distance
+    if not text:
+        return lambda now: now
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        fail(f"{text!r} is not a time such as +2d, +36h or 2027-01-01T03:00:00+00:00.")
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return lambda _: moment
 
 
 @app.command(name="demo")
 def demo_command(
     again: Annotated[
-        bool, typer.Option("--again", help="With another persona, beside those there are.")
+        bool, typer.Option("--again", help="Start over with a new persona; the others stay.")
     ] = False,
 ) -> None:
-    """Two weeks of a persona's life, nights included: what became memory, and what did not."""
-    running = here()[0].running()
+    """Simulate two weeks of a persona with a night each, and show what it remembers.
+
+    Takes about a minute. A second time it shows the same persona again and changes nothing.
+    """
+    running = current_home()[0].running()
 
     async def work(graph: Graph, settings: Settings) -> None:
-        patient = graph.with_limit(PATIENCE)
-        await migrate(patient)
+        graph = graph.with_limit(STATEMENT_SECONDS)
+        await migrate(graph)
         embedder = open_embedder(settings)
-        await claim_model(patient, embedder, analyzer=settings.full_text_analyzer)
-        life = await begin(patient, embedder, settings, again=again)
-        console.print("Sam talks to Ada for two weeks, and Ada sleeps on it every night.\n")
+        await claim_model(graph, embedder, analyzer=settings.full_text_analyzer)
+        life = await begin(graph, embedder, settings, again=again)
+        console.print("Sam talks to Ada for two weeks, and every night Ada's memory is sorted.\n")
         days = []
         async for day in live(life, read_talk(life.persona_id)):
             show_day(console, day)
             days.append(day)
-        if all(day.lived_before for day in days):
-            console.print("\nAda had lived through them before: nothing was done. See --again.")
-        story = await story_of(life, days)
+        if all(day.was_simulated_before for day in days):
+            console.print("\nAll of it was simulated before: nothing was changed. See --again.")
+        story = await read_story(life, days)
         show_story(console, story)
-        show_way_in(console, story, life, running.browser_url if running else None)
+        show_next_steps(console, story, life, running.browser_url if running else None, own_path())
         embedder.close()
 
     with_graph(work)
 
 
-def parse_time(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        fail(f"{text!r} is not a time such as 2027-01-01T03:00:00+00:00.")
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
 @tenant.command()
 def add(
-    tenant_id: Annotated[str, typer.Argument(metavar="ID")],
-    name: Annotated[str, typer.Option(help="Its readable name.")] = "",
+    tenant_id: Annotated[str, typer.Argument(metavar="ID", help="Of your choice.")],
+    name: Annotated[str, typer.Option(help="A name for people to read; the id without it.")] = "",
 ) -> None:
-    """Make a tenant and print an admin key for it. Again with the same id: another key."""
+    """Add a tenant and print an admin key for it. For a tenant that exists: print another key."""
 
     async def work(graph: Graph, _: Settings) -> str:
         now = datetime.now(UTC)
@@ -325,16 +369,16 @@ def add(
 
 @tenant.command(name="list")
 def list_command() -> None:
-    """Every tenant."""
+    """List every tenant: its id and name."""
 
     async def work(graph: Graph, _: Settings) -> Any:
         return await list_tenants(graph)
 
-    for found in with_graph(work):
-        console.print(f"{found.id:<24} {found.name}")
+    for listed in with_graph(work):
+        console.print(f"{listed.id:<24} {listed.name}")
 
 
 @app.callback()
 def prepare() -> None:
-    # Commands speak in sentences; only warnings of the libraries come through as log lines.
+    # Commands print sentences; of the log only warnings are shown.
     set_up_logs(Settings(log_format="console", log_level="warning"))

@@ -1,4 +1,4 @@
-"""What a new stack holds: a tenant with an admin key, a workspace, and a persona to talk to."""
+"""What a new stack contains: a tenant with an admin key, an instance, and a persona."""
 
 from datetime import UTC, datetime
 
@@ -25,7 +25,7 @@ PERSONA = "ada"
 INSTANCE = "studio"
 USER = "sam"
 
-PATIENCE = 60.0  # seconds for a statement: the graph has only just come up
+STATEMENT_SECONDS = 60.0  # limit for one statement: Neo4j is slow right after its start
 
 IDENTITY = """\
 You are Ada, a studio assistant with a dry wit and a long memory. You help a small team of
@@ -33,8 +33,8 @@ painters and restorers keep track of what they said, tried and changed their min
 
 
 async def prepare_demo(settings: Settings, known_key: str | None) -> str:
-    """Make what is missing of the demo. Returns an admin key: the known one while it is good."""
-    graph = Graph.open(settings).with_limit(PATIENCE)
+    """Create what is missing of the demo. Returns an admin key: the known one while it is valid."""
+    graph = Graph.open(settings).with_limit(STATEMENT_SECONDS)
     try:
         await migrate(graph)
         now = datetime.now(UTC)
@@ -50,13 +50,14 @@ async def prepare_demo(settings: Settings, known_key: str | None) -> str:
 
 async def add_demo_persona(graph: Graph, settings: Settings, now: datetime) -> None:
     try:
-        await get_persona(graph, TENANT, PERSONA)  # perhaps changed since: left as it is
+        await get_persona(graph, TENANT, PERSONA)  # stays as it is, even if somebody changed it
     except PersonaNotFound:
         ada = Persona(PERSONA, "Ada", Tone.WARM, "UTC", now, now, IDENTITY)
         await add_persona(graph, TENANT, ada)
 
 
 async def admin_key(graph: Graph, known_key: str | None, now: datetime) -> str:
+    """The known key while it is valid, else a new one."""
     if known_key:
         try:
             await KeyRing(graph, seconds=0).caller(known_key)

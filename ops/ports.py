@@ -1,4 +1,4 @@
-"""Ports that are free. None is fixed, so that two stacks can run side by side."""
+"""Finds free ports. None is fixed, so that two stacks can run side by side."""
 
 import fcntl
 import os
@@ -9,29 +9,29 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-# Below the range that outgoing connections take theirs from.
-FIRST, LAST = 20_000, 32_000
-CLAIM_SECONDS = 60  # by then, whoever was given a port listens on it
+# Below the range of ports that outgoing connections use.
+FIRST_PORT, LAST_PORT = 20_000, 32_000
+CLAIM_SECONDS = 60  # by then, the process that got the port listens on it
 
 
 def free_port(preferred: int = 0, *, owner: str = "") -> int:
-    """The preferred port if nobody has it, else a random free one; claimed for a minute.
+    """The preferred port if it is free, else a random free one; claimed for a minute.
 
-    Without the claim, two stacks that start at the same moment would both be given it. An owner may
-    claim again what it has claimed.
+    Without the claim, two stacks that start at the same moment would get the same port. An owner
+    may claim its own port again.
     """
     owner = owner or uuid4().hex
     if preferred and claim(preferred, owner):
         return preferred
     for _ in range(1000):
-        port = random.randint(FIRST, LAST)  # noqa: S311
+        port = random.randint(FIRST_PORT, LAST_PORT)  # noqa: S311
         if claim(port, owner):
             return port
-    raise LookupError(f"No port between {FIRST} and {LAST} is free.")
+    raise LookupError(f"No port between {FIRST_PORT} and {LAST_PORT} is free.")
 
 
 def claim(port: int, owner: str) -> bool:
-    """Whether nobody listens on a port, and nobody else was given it in the last minute."""
+    """Claim a port. False when somebody listens on it or claimed it in the last minute."""
     if not is_free(port):
         return False
     folder = Path(tempfile.gettempdir()) / f"pentimento-ports-{os.getuid()}"
@@ -39,9 +39,9 @@ def claim(port: int, owner: str) -> bool:
     with (folder / str(port)).open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        held_by = file.read()
-        is_held = time.time() - os.fstat(file.fileno()).st_mtime < CLAIM_SECONDS
-        if held_by and held_by != owner and is_held:
+        claimed_by = file.read()
+        is_recent = time.time() - os.fstat(file.fileno()).st_mtime < CLAIM_SECONDS
+        if claimed_by and claimed_by != owner and is_recent:
             return False
         file.truncate(0)
         file.write(owner)
@@ -50,7 +50,7 @@ def claim(port: int, owner: str) -> bool:
 
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # As servers do: a port whose last connections are still closing is free.
+        # As servers do: a port counts as free while its last connections are closing.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""A run, told at the terminal."""
+"""Prints a run and its changes at the terminal."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ STATES = {
     "done": "is over",
     "done_before": "was over already; nothing was done",
 }
-LONGEST = 90  # characters of a text
+MAX_CHARACTERS = 90  # of a text
 
 
 def show_run(console: Console, run: Run) -> None:
-    """What a run did, stage by stage."""
+    """Print what a run did, stage by stage."""
     console.print(
         f"The {run.kind} of {run.period} of {run.persona_id} {STATES[run.state]}. Run {run.id}."
     )
     if run.state == "done_before":
         return
     table = Table(box=None, pad_edge=False)
-    for name in ("stage", "did", "left", "seconds"):
+    for name in ("stage", "done", "not done", "seconds"):
         table.add_column(name, justify="right" if name == "seconds" else "left")
     for stage in run.stages:
         seconds = "" if stage.seconds is None else f"{stage.seconds:.2f}"
@@ -33,45 +33,50 @@ def show_run(console: Console, run: Run) -> None:
 
 
 def counted(counts: dict[str, int]) -> str:
-    named = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
-    return ", ".join(named) or "-"
+    parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
+    return ", ".join(parts) or "-"
 
 
 def show_changes(console: Console, changes: list[Change]) -> None:
-    """The diff that a run would make: one line for each thing it changes."""
+    """Print one line for each change that a run would make."""
     for change in changes:
-        console.print(f"{change.kind:<14} {sentence(change)}", soft_wrap=True, highlight=False)
+        console.print(f"{change.kind:<14} {describe(change)}", soft_wrap=True, highlight=False)
     if not changes:
         console.print("Nothing would change.")
 
 
-def sentence(change: Change) -> str:
-    told = change.change
+def describe(change: Change) -> str:
+    """One change in words, by its kind; a kind without words of its own lists its values."""
+    values = change.change
     match change.kind:
         case "formed":
-            return f"{told['memory_type']} {told['id']}: {short(told['text'])}"
+            return f"{values['memory_type']} {values['id']}: {short(values['text'])}"
         case "merged":
-            again = "; ".join(short(it["text"]) for it in told["candidates"])
-            return f"into {told['memory_id']} ({short(told['text'])}): {again}"
+            texts = "; ".join(short(candidate["text"]) for candidate in values["candidates"])
+            return f"into {values['memory_id']} ({short(values['text'])}): {texts}"
         case "linked":
-            return f"{told['from_id']} {told['type']} {told['to_id']}"
+            return link_text(values)
         case "facts_closed":
-            return f"{told['id']} held until now; before: {told['before'] or 'open'}"
+            return f"{values['id']} was true until now; before: {values['before'] or 'open'}"
         case "distilled":
-            return f"{told['id']} from {len(told['episode_ids'])} episodes: {short(told['text'])}"
+            count = len(values["episode_ids"])
+            return f"{values['id']} from {count} episodes: {short(values['text'])}"
         case "joined":
-            return f"{told['episode_id']} joins {told['theme_id']}"
+            return f"{values['episode_id']} joins {values['theme_id']}"
         case "strengthened":
-            link = f"{told['from_id']} {told['type']} {told['to_id']}"
-            return f"{link}: {told['before']:.4f} → {told['after']:.4f}"
+            return f"{link_text(values)}: {values['before']:.4f} → {values['after']:.4f}"
         case "pruned":
-            gone = [f"{it['from_id']} {it['type']} {it['to_id']}" for it in told["links"]]
-            return "; ".join(gone) or f"nothing of {told['memory_id']}"
+            removed = [link_text(link) for link in values["links"]]
+            return "; ".join(removed) or f"no link of {values['memory_id']}"
         case "decayed":
-            return f"{told['id']}: importance {told['before']} → {told['after']}"
-    return ", ".join(f"{name} {value}" for name, value in told.items())
+            return f"{values['id']}: importance {values['before']} → {values['after']}"
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def link_text(link: dict[str, Any]) -> str:
+    return f"{link['from_id']} {link['type']} {link['to_id']}"
 
 
 def short(text: Any) -> str:
     line = " ".join(str(text).split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 1]}…"

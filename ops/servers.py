@@ -1,6 +1,6 @@
-"""A Neo4j or a Redis of one's own for as long as it is needed: tests and benchmarks.
+"""A temporary Neo4j or Redis for tests and benchmarks.
 
-Each has its own folder and its own ports, so that several can run side by side.
+Each has its own folder and ports, so that several can run side by side.
 """
 
 import subprocess
@@ -21,7 +21,7 @@ Process = subprocess.Popen[bytes]
 
 @contextmanager
 def own_neo4j(home: Path, place: Neo4jPlace, password: str) -> Iterator[str]:
-    """A Neo4j, from the jars in `home`, on what is in its folder. Yields its address."""
+    """A Neo4j run from the jars in `home`, with the data of its folder. Yields its address."""
     process = start_neo4j(home, place, password)
     try:
         yield place.uri
@@ -30,15 +30,13 @@ def own_neo4j(home: Path, place: Neo4jPlace, password: str) -> Iterator[str]:
 
 
 def start_neo4j(home: Path, place: Neo4jPlace, password: str, seconds: float = 300) -> Process:
-    """Start a Neo4j and wait until its password is set. Its log is told when it fails."""
+    """Start a Neo4j and wait until its password is set. A failure's text contains its log."""
     line = command(home, place)
-    output = place.folder / "output.log"  # Neo4j's own log goes beside; a failed start is here
-    with output.open("wb") as opened:
+    log = place.folder / "output.log"  # Neo4j's own log has no failed starts
+    with log.open("wb") as opened:
         process = subprocess.Popen(line, stdout=opened, stderr=subprocess.STDOUT)  # noqa: S603
     try:
-        wait_until(
-            lambda: set_first_password(place.uri, "neo4j", password), process, output, seconds
-        )
+        wait_until(lambda: set_first_password(place.uri, "neo4j", password), process, log, seconds)
     except BaseException:
         end(process)
         raise
@@ -47,7 +45,7 @@ def start_neo4j(home: Path, place: Neo4jPlace, password: str, seconds: float = 3
 
 @contextmanager
 def own_redis(folder: Path) -> Iterator[str]:
-    """A Redis that keeps nothing. Yields its address."""
+    """A Redis that stores nothing on disk. Yields its address."""
     port = free_port()
     log = folder / "redis.log"
     line = [find_redis(), "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
@@ -69,9 +67,10 @@ def redis_answers(port: int) -> bool:
         return False
 
 
-def wait_until(true: Callable[[], bool], process: Process, log: Path, seconds: float = 180) -> None:
+def wait_until(done: Callable[[], bool], process: Process, log: Path, seconds: float = 180) -> None:
+    """Wait until `done` is true. RuntimeError when the process ends first or time runs out."""
     deadline = time.monotonic() + seconds
-    while not true():
+    while not done():
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"{process.args!r} failed:\n{log.read_text(errors='replace')}")
         time.sleep(0.1)
@@ -80,15 +79,15 @@ def wait_until(true: Callable[[], bool], process: Process, log: Path, seconds: f
 def end(process: Process) -> None:
     """Stop a process we started, with its children."""
     try:
-        family = [*psutil.Process(process.pid).children(recursive=True)]
+        children = psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
-        family = []
+        children = []
     process.terminate()
     try:
         process.wait(30)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    for child in family:
+    for child in children:
         if child.is_running():
             child.kill()

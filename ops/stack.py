@@ -1,11 +1,10 @@
 """The local stack: Neo4j, Redis, the API, a worker and beat, kept alive by supervisord.
 
-supervisord restarts what dies and logs it. This module writes its configuration, waits until all
-is ready, and sees to it that nothing is left when the stack goes down.
+supervisord restarts processes that die and logs it. This module writes its configuration, starts
+it, waits until everything is ready, and ends every process when the stack is stopped.
 """
 
-import http.client
-import json
+import hashlib
 import os
 import secrets
 import shlex
@@ -15,22 +14,20 @@ import time
 import xmlrpc.client
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
 
+from engine.errors import EngineError
 from engine.settings import Settings
 from engine.store import set_first_password
+from ops.diagnosis import LogMarks, StackFailed, explain
+from ops.home import MARK, Home, Stack, write_private
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
 
-MARK = "PENTIMENTO_STACK"  # in the environment of every process of a stack: whose it is
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
-RPC_SECONDS = 5.0
 
 PROGRAM = """
 [program:{name}]
@@ -40,17 +37,17 @@ autostart={autostart}
 autorestart=true
 startsecs=1
 startretries=1000000
-stopwaitsecs={patience}
+stopwaitsecs={stop_seconds}
 stopasgroup={as_group}
 killasgroup=true
 stdout_logfile=NONE
 stderr_logfile=NONE
 """
 
-# Processes write their logs themselves: a pipe to a supervisord that hangs would fill up, and
-# whoever wrote a line into it would hang as well.
-LOGGED = ["/bin/sh", "-c", 'exec "$@" >>"$0" 2>&1']
-LARGEST_LOG = 20 * 1024 * 1024  # bytes; a larger one is put aside at the next start
+# Processes write to their log files directly. Through pipes, a supervisord that hangs would block
+# every process that logs a line.
+LOG_TO = ["/bin/sh", "-c", 'exec "$@" >>"$0" 2>&1']
+MAX_LOG_BYTES = 20 * 1024 * 1024  # a larger log is renamed to .log.1 at the next start
 
 SUPERVISOR = """\
 ; Written by `pentimento up`; changes here are lost at the next start.
@@ -86,153 +83,59 @@ maxmemory-policy noeviction
 Programs = dict[str, list[str]]  # the command of each process, in the order they start
 
 
-class StackFailed(Exception):
-    """The stack did not come up; the text says what to look at."""
+# How often a process may start until the stack is ready. The API, the worker and beat may die once
+# or twice because a database is not there yet.
+MAX_STARTS = {"neo4j": 1, "redis": 1}
+MAX_STARTS_OF_OTHERS = 3
 
 
-@dataclass(frozen=True)
-class Stack:
-    """A running stack, as `run/stack.json` remembers it."""
+class Startup:
+    """A stack that is starting: notices when one of its processes dies."""
 
-    api_url: str
-    neo4j_uri: str
-    neo4j_user: str
-    neo4j_password: str
-    browser_url: str | None
-    redis_url: str
-    supervisor_url: str
-    api_key: str | None = None
-    settings: dict[str, str] = field(default_factory=dict)
+    def __init__(self, home: Home, stack: Stack, marks: LogMarks) -> None:
+        self.home, self.stack, self.marks = home, stack, marks
+        self.supervisord = launch_supervisord(home, stack)
+        self._starts: dict[str, set[int]] = {}
 
-    def environment(self) -> dict[str, str]:
-        """The settings that make a process part of this stack."""
-        return {
-            **self.settings,
-            "PENTIMENTO_NEO4J_URI": self.neo4j_uri,
-            "PENTIMENTO_NEO4J_USER": self.neo4j_user,
-            "PENTIMENTO_NEO4J_PASSWORD": self.neo4j_password,
-            "PENTIMENTO_REDIS_URL": self.redis_url,
-            "PENTIMENTO_API_PORT": self.api_url.rpartition(":")[2],
-        }
+    def wait_until(
+        self, done: Callable[[], bool], seconds: float, missing: Callable[[], str]
+    ) -> None:
+        """Wait until `done` is true. Raises StackFailed when a process dies or time runs out."""
+        deadline = time.monotonic() + seconds
+        while not done():
+            self.check()
+            if time.monotonic() > deadline:
+                raise StackFailed(f"{missing()} after {seconds:.0f} s.", log=self.home.logs)
+            time.sleep(0.1)
 
-    def inside(self, settings: Settings) -> Settings:
-        """These settings, as a process of this stack would have them."""
-        own = {key.removeprefix("PENTIMENTO_").lower(): v for key, v in self.environment().items()}
-        return settings.model_validate({**settings.model_dump(), **own})
-
-
-class Impatient(xmlrpc.client.Transport):
-    """Does not wait for ever for a supervisord that hangs."""
-
-    def make_connection(self, host: Any) -> http.client.HTTPConnection:
-        connection = super().make_connection(host)
-        connection.timeout = RPC_SECONDS
-        return connection
-
-
-class Home:
-    """The folder of one stack."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
-        self.run = self.folder / "run"
-        self.logs = self.folder / "logs"
-        self.data = self.folder / "data"
-        self.password_is_set = self.data / "neo4j" / "password-is-set"
-
-    def running(self) -> Stack | None:
-        """The stack that runs here, if one does."""
-        stack = self.remembered()
-        if stack is None:
-            return None
+    def check(self) -> None:
+        """Raise StackFailed when supervisord is gone or a process started too often."""
+        if self.supervisord.poll() is not None:
+            log = self.home.run / "supervisord.out"
+            raise StackFailed("supervisord did not start, or stopped.", log=log)
         try:
-            self.supervisor(stack).getPID()
+            processes = self.home.supervisor(self.stack).getAllProcessInfo()
         except (OSError, xmlrpc.client.Error):
-            return None
-        return stack
-
-    def remembered(self) -> Stack | None:
-        try:
-            return Stack(**json.loads((self.run / "stack.json").read_text()))
-        except (OSError, ValueError, TypeError):
-            return None
-
-    def remember(self, stack: Stack) -> None:
-        write_private(self.run / "stack.json", json.dumps(asdict(stack), indent=2))
-
-    def supervisor(self, stack: Stack) -> Any:
-        return xmlrpc.client.ServerProxy(stack.supervisor_url, transport=Impatient()).supervisor
-
-    def processes(self, stack: Stack) -> list[dict[str, Any]]:
-        """What supervisord knows of each process."""
-        return [
-            {
-                "name": info["name"],
-                "state": info["statename"].lower(),
-                "pid": info["pid"] or None,
-                "up_seconds": max(0, info["now"] - info["start"]) if info["pid"] else 0,
-                "log": str(self.log(info["name"])),
-            }
-            for info in self.supervisor(stack).getAllProcessInfo()
-        ]
-
-    def log(self, name: str) -> Path:
-        return self.logs / f"{name}.log"
-
-    def pid(self, stack: Stack, name: str) -> int | None:
-        return next((p["pid"] for p in self.processes(stack) if p["name"] == name), None)
-
-    def secrets(self) -> dict[str, str]:
-        file = self.folder / "secrets.json"
-        return json.loads(file.read_text()) if file.exists() else {}
-
-    def keep_secret(self, name: str, value: str) -> str:
-        """Keep a secret of this stack in a file that only its owner can read."""
-        known = {**self.secrets(), name: value}
-        write_private(self.folder / "secrets.json", json.dumps(known, indent=2))
-        return value
-
-    def secret(self, name: str) -> str:
-        """A secret of this stack, made up when it is first asked for."""
-        return self.secrets().get(name) or self.keep_secret(name, secrets.token_urlsafe(24))
-
-    def port(self, name: str, preferred: int) -> int:
-        """The port this stack had before, or the preferred one, unless somebody else has it."""
-        file = self.folder / "ports.json"
-        known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
-        known[name] = free_port(known.get(name, preferred), owner=str(self.folder.resolve()))
-        file.write_text(json.dumps(known, indent=2))
-        return known[name]
-
-    def members(self) -> list[psutil.Process]:
-        """Every process of this stack, also those whose parent died."""
-        found = []
-        for process in psutil.process_iter():
-            with suppress(psutil.Error, OSError):
-                if self.owns(process):
-                    found.append(process)
-        return found
-
-    def owns(self, process: psutil.Process) -> bool:
-        if process.name().startswith("redis-server"):
-            # It writes its title over its environment; but it lives where its data is.
-            return process.cwd() == str(self.data / "redis")
-        return process.environ().get(MARK) == str(self.folder)
+            return  # it has not opened its port yet
+        for process in processes:
+            name, starts = process["name"], self._starts.setdefault(process["name"], set())
+            if process["start"]:
+                starts.add(process["start"])
+            allowed = MAX_STARTS.get(name, MAX_STARTS_OF_OTHERS)
+            is_down = process["statename"] in ("BACKOFF", "EXITED", "FATAL")
+            if len(starts) > allowed or (is_down and len(starts) == allowed):
+                raise explain(self.home, self.marks, name)
 
 
-def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Stack:
-    """Start every process and wait until Neo4j can be used. The caller waits for the rest."""
-    stop(home)  # what an earlier stack left behind after a crash
-    for folder in (home.run, home.logs, home.data / "redis", home.data / "beat"):
-        folder.mkdir(parents=True, exist_ok=True)
-    for log in home.logs.glob("*.log"):
-        if log.stat().st_size > LARGEST_LOG:
-            log.rename(log.with_suffix(".log.1"))
-
+def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Startup:
+    """Start every process and wait until Neo4j answers. The caller waits for the rest."""
+    stop(home)  # processes that an earlier stack left behind when it crashed
+    prepare_folders(home)
+    check_password(home, settings)
     programs: Programs = {}
     neo4j_uri, neo4j_password, browser_url = plan_neo4j(home, settings, programs)
     redis_url = plan_redis(home, settings, programs)
-    api_port = plan_doors(home, settings, programs)
+    api_port = plan_api_and_jobs(home, settings, programs)
     port, password = free_port(), secrets.token_urlsafe(16)
     stack = Stack(
         api_url=f"http://127.0.0.1:{api_port}",
@@ -247,26 +150,56 @@ def start(home: Home, settings: Settings, say: Callable[[str], None]) -> Stack:
             "PENTIMENTO_HOME": str(home.folder),
         },
     )
-    # On a new Neo4j, processes that tried the password before it is set would get it locked.
-    new = "neo4j" in programs and not home.password_is_set.exists()
-    later = set(programs) - {"neo4j", "redis"} if new else set()
-    write_private(
-        home.run / "supervisord.conf",
-        SUPERVISOR.format(run=home.run, port=port, password=password)
-        + as_sections(home, settings, programs, later),
-    )
-    home.remember(stack)
-    supervisord = launch(home, stack)
+    # A new Neo4j locks its user after failed logins, so processes wait until the password is set.
+    is_new = "neo4j" in programs and not home.password_is_set.exists()
+    delayed = set(programs) - {"neo4j", "redis"} if is_new else set()
+    configuration = SUPERVISOR.format(run=home.run, port=port, password=password)
+    sections = program_sections(home, settings, programs, delayed)
+    write_private(home.run / "supervisord.conf", configuration + sections)
+    home.save(stack)
+    startup = Startup(home, stack, LogMarks(home))
+    startup.wait_until(lambda: home.running() is not None, 20, lambda: "supervisord is silent")
     if "neo4j" in programs:
         say("Starting Neo4j ...")
-        wait_for_neo4j(home, stack, supervisord)
-    for name in later:
+        wait_for_neo4j(startup)
+    for name in delayed:
         home.supervisor(stack).startProcess(name, False)
-    return stack
+    return startup
+
+
+def prepare_folders(home: Home) -> None:
+    for folder in (home.run, home.logs, home.data / "redis", home.data / "beat"):
+        folder.mkdir(parents=True, exist_ok=True)
+    for log in home.logs.glob("*.log"):
+        if log.stat().st_size > MAX_LOG_BYTES:
+            log.rename(log.with_suffix(".log.1"))
+
+
+def check_password(home: Home, settings: Settings) -> None:
+    """Refuse to start when the data of Neo4j was created with another password than we have.
+
+    Neo4j would refuse every login, and lock its user after a few.
+    """
+    if settings.neo4j_uri is not None or not home.password_is_set.exists():
+        return
+    set_before = home.password_is_set.read_text()
+    if set_before and set_before != fingerprint(home.secret("neo4j_password")):
+        data, file = (
+            os.path.relpath(path) for path in (home.data / "neo4j", home.folder / "secrets.json")
+        )
+        raise StackFailed(
+            f"The Neo4j data in {data} has another password than the one in {file}.",
+            f"Put the {file} back that belongs to it, or move {data} away to start with no data.",
+        )
+
+
+def fingerprint(password: str) -> str:
+    """Tells passwords apart without storing them; ours are random, so nobody can guess them."""
+    return hashlib.sha256(password.encode()).hexdigest()
 
 
 def plan_neo4j(home: Home, settings: Settings, programs: Programs) -> tuple[str, str, str | None]:
-    """The graph's address, password and Browser: a given one's, or one of our own."""
+    """Address, password and Browser URL of the Neo4j to use: the one set, else a local one."""
     if settings.neo4j_uri is not None:
         return settings.neo4j_uri, settings.neo4j_password.get_secret_value(), None
     place = Neo4jPlace(
@@ -281,6 +214,7 @@ def plan_neo4j(home: Home, settings: Settings, programs: Programs) -> tuple[str,
 
 
 def plan_redis(home: Home, settings: Settings, programs: Programs) -> str:
+    """URL of the Redis to use: the one set, else a local one."""
     if settings.redis_url is not None:
         return settings.redis_url
     port, password = home.port("redis", 6399), home.secret("redis_password")
@@ -290,7 +224,8 @@ def plan_redis(home: Home, settings: Settings, programs: Programs) -> str:
     return f"redis://:{password}@127.0.0.1:{port}/0"
 
 
-def plan_doors(home: Home, settings: Settings, programs: Programs) -> int:
+def plan_api_and_jobs(home: Home, settings: Settings, programs: Programs) -> int:
+    """Add the API, the worker and beat. Returns the API's port."""
     celery = [sys.executable, "-m", "celery", "-A", "tasks.app"]
     programs["api"] = [sys.executable, "-m", "api"]
     programs["worker"] = [
@@ -303,26 +238,26 @@ def plan_doors(home: Home, settings: Settings, programs: Programs) -> int:
     return home.port("api", settings.api_port)
 
 
-def as_sections(home: Home, settings: Settings, programs: Programs, later: set[str]) -> str:
-    """The programs as supervisord reads them."""
+def program_sections(home: Home, settings: Settings, programs: Programs, delayed: set[str]) -> str:
+    """The programs in supervisord's configuration format."""
     return "".join(
         PROGRAM.format(
             name=name,
-            command=shlex.join([*LOGGED, str(home.log(name)), *line]).replace("%", "%%"),
-            # The last to start is the first to stop: the doors close before the store does.
-            priority=place,
-            autostart=str(name not in later).lower(),
-            patience=30 if name == "neo4j" else settings.shutdown_seconds + 2,
-            # Celery stops its own children, and loses jobs when they are told to stop as well.
+            command=shlex.join([*LOG_TO, str(home.log(name)), *line]).replace("%", "%%"),
+            # supervisord stops in reverse order: the API and the jobs before the databases.
+            priority=priority,
+            autostart=str(name not in delayed).lower(),
+            stop_seconds=30 if name == "neo4j" else settings.shutdown_seconds + 2,
+            # Celery stops its own children; if they get the signal too, their jobs are lost.
             as_group=str(name != "worker").lower(),
         )
-        for place, (name, line) in enumerate(programs.items(), start=1)
+        for priority, (name, line) in enumerate(programs.items(), start=1)
     )
 
 
-def launch(home: Home, stack: Stack) -> "subprocess.Popen[bytes]":
+def launch_supervisord(home: Home, stack: Stack) -> "subprocess.Popen[bytes]":
     with (home.run / "supervisord.out").open("wb") as output:
-        supervisord = subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "supervisor.supervisord", "-c", home.run / "supervisord.conf"],
             env={**os.environ, **stack.environment(), MARK: str(home.folder)},
             stdin=subprocess.DEVNULL,
@@ -330,48 +265,43 @@ def launch(home: Home, stack: Stack) -> "subprocess.Popen[bytes]":
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C reaches `pentimento up`, which stops things in order
         )
-    wait_for(lambda: home.running() is not None, 20, home, "supervisord", supervisord)
-    return supervisord
 
 
-def wait_for_neo4j(home: Home, stack: Stack, supervisord: "subprocess.Popen[bytes]") -> None:
-    seen: set[int] = set()
+def wait_for_neo4j(startup: Startup) -> None:
+    """Wait until Neo4j accepts our password; a new one is given it."""
+    stack, home = startup.stack, startup.home
 
-    def usable() -> bool:
-        if pid := home.pid(stack, "neo4j"):
-            seen.add(pid)
-        if len(seen) > 1:
-            raise StackFailed(f"Neo4j died while it was starting.\n{tails(home)}")
-        return set_first_password(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password)
+    def accepts_password() -> bool:
+        try:
+            return set_first_password(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password)
+        except EngineError as error:
+            raise StackFailed(str(error), log=home.log("neo4j")) from error
 
-    wait_for(usable, START_SECONDS, home, "Neo4j", supervisord)
-    home.password_is_set.touch()
+    startup.wait_until(accepts_password, START_SECONDS, lambda: "Neo4j does not answer")
+    home.password_is_set.write_text(fingerprint(stack.neo4j_password))
 
 
-def wait_until_ready(home: Home, stack: Stack, say: Callable[[str], None]) -> None:
-    """Wait until the API says that every part is ready."""
+def wait_until_ready(startup: Startup, say: Callable[[str], None]) -> None:
+    """Wait until the API reports that every part is ready."""
     say("Starting the API, the worker and beat ...")
-    missing = "The API does not answer."
+    not_ready = "The API does not answer"
 
     def ready() -> bool:
-        nonlocal missing
+        nonlocal not_ready
         try:
-            answer = httpx.get(f"{stack.api_url}/api/ready", timeout=5)
+            answer = httpx.get(f"{startup.stack.api_url}/api/ready", timeout=5)
             checks = answer.json()["checks"].values()
         except (httpx.HTTPError, ValueError, KeyError):
             return False
-        missing = " ".join(check["detail"] for check in checks if not check["ok"])
+        failing = [check["detail"].rstrip(".") for check in checks if not check["ok"]]
+        not_ready = f"Not everything is ready: {'; '.join(failing)}"
         return answer.status_code == 200
 
-    deadline = time.monotonic() + START_SECONDS
-    while not ready():
-        if time.monotonic() > deadline:
-            raise StackFailed(f"Not everything came up: {missing}\n{tails(home)}")
-        time.sleep(0.2)
+    startup.wait_until(ready, START_SECONDS, lambda: not_ready)
 
 
 def stop(home: Home) -> bool:
-    """Stop every process of this stack, however it was left. True if there was anything to stop."""
+    """End every process of this stack, also after a crash. True if there was any."""
     stack = home.running()
     if stack:
         with suppress(OSError, xmlrpc.client.Error):
@@ -383,7 +313,7 @@ def stop(home: Home) -> bool:
     for process in strays:
         with suppress(psutil.Error):
             if "supervisor.supervisord" in process.cmdline():
-                process.kill()  # first, or it would start again what is stopped here
+                process.kill()  # first, or it would restart the processes ended below
                 process.wait(5)
     for process in strays:
         with suppress(psutil.Error):
@@ -396,45 +326,12 @@ def stop(home: Home) -> bool:
     return bool(stack or strays)
 
 
-def wait_for(
-    done: Callable[[], bool],
-    seconds: float,
-    home: Home,
-    name: str,
-    supervisord: "subprocess.Popen[bytes]",
-) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        if time.monotonic() > deadline or supervisord.poll() is not None:
-            raise StackFailed(f"{name} did not come up in {seconds:.0f} s.\n{tails(home)}")
-        time.sleep(0.1)
-
-
-def tails(home: Home, lines: int = 15) -> str:
-    """The last lines of every log, for the person who has to find out."""
-    found = []
-    for log in (*sorted(home.run.glob("supervisord.*o*")), *sorted(home.logs.glob("*.log"))):
-        text = log.read_text(errors="replace").splitlines()[-lines:]
-        found.append("\n".join([f"--- {log.name}", *text]))
-    return "\n".join(found)
-
-
-def write_private(file: Path, text: str) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"{file.name}.part")
-    part.unlink(missing_ok=True)
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
-        opened.write(text)
-    part.rename(file)
-
-
 @contextmanager
 def stack_of(home: Home, settings: Settings) -> Iterator[Stack]:
-    """A stack for the length of a `with`: benchmarks and fault tests."""
-    stack = start(home, settings, lambda _: None)
+    """A stack that runs as long as the `with` block: for benchmarks and fault tests."""
     try:
-        wait_until_ready(home, stack, lambda _: None)
-        yield stack
+        startup = start(home, settings, lambda _: None)
+        wait_until_ready(startup, lambda _: None)
+        yield startup.stack
     finally:
         stop(home)

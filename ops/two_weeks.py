@@ -1,7 +1,7 @@
-"""Two weeks of a persona's life in a minute: what is said is drawn from and slept on, day by day.
+"""Simulates two weeks of a persona in a minute: messages, candidates and a night for each day.
 
-Everything goes through the engine as it would in those two weeks, at the times of those two weeks.
-A persona that has lived through them is left as it is, so telling its story again changes nothing.
+Everything goes through the engine's own functions, with the times of those two weeks as `now`.
+Days that were simulated before are only read, so running it again changes nothing.
 """
 
 import json
@@ -33,28 +33,27 @@ from engine.policy import Layer, next_night, night_of, read_persona_policy, set_
 from engine.settings import Settings
 from engine.store import Graph
 from engine.talk import Conversation, Message, Speaker, add_conversation, record_messages
+from ops.demo import INSTANCE, TENANT, USER
 
 TALK = Path(__file__).parent / "talk" / "two_weeks.jsonl"
-TENANT = "two-weeks"
-INSTANCE = "studio"
-USER = "sam"
+PERSONA_ID = "ada-in-may"  # beside the demo tenant's "ada", whom people try things on
 TIME_ZONE = "Europe/Lisbon"
 
-QUIET = 1  # days after the last word, until all of it is old enough for the night
-PAUSE = timedelta(minutes=30)  # a longer silence ends a chat; what was said in it is drawn from
-ALL = 10_000  # more than two weeks make of anything
+SILENT_DAYS = 1  # after the last message, until all of it is old enough for a night
+CHAT_PAUSE = timedelta(minutes=30)  # a longer silence ends a chat; then candidates are drawn
+PAGE_SIZE = 10_000  # more than two weeks contain of anything
 
-# What is talked about again and again. When Sam does, Ada uses what she remembers of it.
-CUES = ("Miso", "tomatoes", "guitar", "glaze", "knee")
-RECALLED = 4  # memories used at once
+# Topics that come up again and again. When Sam mentions one, Ada's memories of it count as used.
+TOPICS = ("Miso", "tomatoes", "guitar", "glaze", "knee")
+USED_TOGETHER = 4  # memories
 
-# The two weeks are long over: without this, everything would fade at once when the timetable comes.
-KEEPS = Layer(figures={"decay_days": 36_500})
+# The two weeks are in the past: without this, the next night by the timetable would let all fade.
+NO_DECAY = Layer(figures={"decay_days": 36_500})
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing said in the two weeks."""
+    """One message of the two weeks, as the file has it."""
 
     message_id: str
     at: datetime
@@ -63,28 +62,28 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A message, and what became of it."""
+class MessageOutcome:
+    """A message, and what the extraction made of it."""
 
     content: str
-    left_out: list[str]  # why it, or part of it, was not drawn from
+    left_out: list[str]  # reasons why it, or part of it, gave no candidate
     drawn: list[str]  # the memory types of its candidates
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What was said on one day, and what the night after it did."""
+    """The messages of one day, and what the night after it changed."""
 
     on: date
-    heard: list[Heard]
+    messages: list[MessageOutcome]
     night: Run
     changes: list[Change]
-    lived_before: bool  # told from the ledger, since it was over already
+    was_simulated_before: bool  # then all of this was read from the ledger
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """A persona that lives through the two weeks, and what it takes to do so."""
+    """The persona of a simulation, with the graph, embedder and settings it uses."""
 
     graph: Graph
     embedder: Embedder
@@ -109,74 +108,81 @@ async def begin(
     tenant_id: str = TENANT,
     again: bool = False,
 ) -> Life:
-    """Make what is missing of the persona; `again` makes another one beside those there are."""
+    """Create what is missing of the newest persona; `again` adds another one."""
     now = datetime.now(UTC)
-    await add_tenant(graph, tenant_id, name="Two weeks", now=now)
-    there = len((await list_personas(graph, tenant_id, limit=ALL)).items)
-    number = max(1, there + again)
-    life = Life(graph, embedder, settings, tenant_id, "ada" if number == 1 else f"ada-{number}")
-    # Made now, it has its next night tomorrow: the timetable does not come between those of May.
+    await add_tenant(graph, tenant_id, name="Demo", now=now)
+    listed = (await list_personas(graph, tenant_id, limit=PAGE_SIZE)).items
+    number = max(1, sum(persona.id.startswith(PERSONA_ID) for persona in listed) + again)
+    persona_id = PERSONA_ID if number == 1 else f"{PERSONA_ID}-{number}"
+    life = Life(graph, embedder, settings, tenant_id, persona_id)
+    # Created now, its next night by the timetable is tomorrow, not between those simulated here.
     ada = Persona(life.persona_id, "Ada", Tone.WARM, TIME_ZONE, now, now)
     await add_persona(graph, tenant_id, ada)
-    if (await read_persona_policy(graph, tenant_id, ada.id)).own != KEEPS:
-        await set_persona_policy(graph, tenant_id, ada.id, KEEPS)
+    if (await read_persona_policy(graph, tenant_id, ada.id)).own != NO_DECAY:
+        await set_persona_policy(graph, tenant_id, ada.id, NO_DECAY)
     await add_instance(graph, tenant_id, Instance(INSTANCE, "Studio", now))
     await put_member(graph, tenant_id, INSTANCE, USER, role=MemberRole.ADMIN, now=now)
-    talk = Conversation(life.conversation_id, INSTANCE, [ada.id], now, "Two weeks in May")
-    await add_conversation(graph, life.caller, talk)
+    conversation = Conversation(life.conversation_id, INSTANCE, [ada.id], now, "Two weeks in May")
+    await add_conversation(graph, life.caller, conversation)
     return life
 
 
 def read_talk(persona_id: str, file: Path = TALK) -> list[Line]:
-    """The two weeks, each line with an id of its own that is the same every time."""
-    told = map(json.loads, file.read_text().splitlines())
+    """The messages of the two weeks; their ids are the same every time."""
+    entries = map(json.loads, file.read_text().splitlines())
     return [
         Line(
-            f"{persona_id}-{place:03}",
-            datetime.fromisoformat(it["at"]),
-            Speaker(it["role"]),
-            it["content"],
+            f"{persona_id}-{number:03}",
+            datetime.fromisoformat(entry["at"]),
+            Speaker(entry["role"]),
+            entry["content"],
         )
-        for place, it in enumerate(told, start=1)
+        for number, entry in enumerate(entries, start=1)
     ]
 
 
 async def live(life: Life, talk: Sequence[Line]) -> AsyncIterator[Day]:
-    """Day after day, each with its night; a silent one at the end, until all has had its 24 h."""
+    """Simulate day after day, each with its night. Yields each day once its night is over.
+
+    A silent day at the end lets the last messages become 24 hours old. A night that was interrupted
+    is resumed; its day was recorded before it, and is not recorded again.
+    """
     at = life.settings.consolidate_at
-    begun = {run.period: run for run in await nights(life)}
+    started = {run.period: run for run in await list_nights(life)}
     last = max(day_of(line, at) for line in talk)
-    said = {on: list(lines) for on, lines in groupby(talk, lambda line: day_of(line, at))}
-    for on in (*said, *(last + timedelta(days=n + 1) for n in range(QUIET))):
+    lines_by_day = {on: list(lines) for on, lines in groupby(talk, lambda line: day_of(line, at))}
+    silent_days = (last + timedelta(days=number + 1) for number in range(SILENT_DAYS))
+    for on in (*lines_by_day, *silent_days):
         begins, ends = night_of_day(on - timedelta(days=1), at), night_of_day(on, at)
-        night = begun.get(night_of(ends, TIME_ZONE, at).isoformat())
-        over = night is not None and night.state == "done"
-        if night is None:  # one that was left open is gone on with, and the day before it stays
-            lines = said.get(on, [])
-            for chat in chats(lines):
-                await speak(life, chat)
-            await recall(life, on, lines)
-        if night is None or not over:
-            night = await sleep(life, ends)
+        night = started.get(night_of(ends, TIME_ZONE, at).isoformat())
+        is_done = night is not None and night.state == "done"
+        if night is None:
+            lines = lines_by_day.get(on, [])
+            for chat in split_into_chats(lines):
+                await record_chat(life, chat)
+            await use_memories(life, on, lines)
+        if night is None or not is_done:
+            night = await simulate_night(life, ends)
         changes = await changes_of(life, night)
-        yield Day(on, await heard(life, begins, ends), night, changes, lived_before=over)
+        messages = await read_outcomes(life, begins, ends)
+        yield Day(on, messages, night, changes, was_simulated_before=is_done)
 
 
 def day_of(line: Line, consolidate_at: str) -> date:
-    """A day lasts until its night: what is said at one in the morning belongs to the day before."""
+    """The day of a message. A day lasts until its night: 1 a.m. belongs to the day before."""
     return night_of(line.at, TIME_ZONE, consolidate_at)
 
 
 def night_of_day(on: date, consolidate_at: str) -> datetime:
-    """When the night comes that ends a day."""
+    """When the night starts that ends a day."""
     return next_night(datetime.combine(on, time(12), UTC), TIME_ZONE, consolidate_at)
 
 
-def chats(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """What was said without a long pause."""
+def split_into_chats(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Groups of messages without a long pause between them."""
     chat: list[Line] = []
     for line in lines:
-        if chat and line.at - chat[-1].at > PAUSE:
+        if chat and line.at - chat[-1].at > CHAT_PAUSE:
             yield chat
             chat = []
         chat.append(line)
@@ -184,8 +190,8 @@ def chats(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield chat
 
 
-async def speak(life: Life, chat: Sequence[Line]) -> None:
-    """Record a chat, and draw from it when it is over."""
+async def record_chat(life: Life, chat: Sequence[Line]) -> None:
+    """Record the messages of a chat and draw candidates from them."""
     messages = [
         Message(
             message_id=line.message_id,
@@ -199,7 +205,7 @@ async def speak(life: Life, chat: Sequence[Line]) -> None:
         )
         for line in chat
     ]
-    # Received now, in truth: as of May, they would look like messages that a worker has forgotten.
+    # Received now: with a time in May, the worker would take them for messages it missed.
     now = datetime.now(UTC)
     await record_messages(life.graph, life.caller, life.conversation_id, messages, now=now)
     await draw_candidates(
@@ -212,30 +218,32 @@ async def speak(life: Life, chat: Sequence[Line]) -> None:
     )
 
 
-async def recall(life: Life, on: date, lines: Sequence[Line]) -> None:
-    """Use together what is remembered of each thing that Sam has come back to."""
-    asked = " ".join(line.content for line in lines if line.role is Speaker.USER)
-    for cue in CUES:
-        if not mentions(asked, cue):
+async def use_memories(life: Life, on: date, lines: Sequence[Line]) -> None:
+    """Count the newest memories of each topic that Sam mentioned as used together."""
+    said_by_sam = " ".join(line.content for line in lines if line.role is Speaker.USER)
+    for topic in TOPICS:
+        if not mentions(said_by_sam, topic):
             continue
-        known = [it for it in await memories(life, lines[-1].at) if mentions(it.text, cue)]
-        newest = sorted(known, key=lambda it: (it.said_at, it.memory_id))[-RECALLED:]
+        known = await read_memories(life, lines[-1].at)
+        related = [memory for memory in known if mentions(memory.text, topic)]
+        related.sort(key=lambda memory: (memory.said_at, memory.memory_id))
+        newest = related[-USED_TOGETHER:]
         if len(newest) > 1:
             await coactivate(
                 life.graph,
                 life.caller,
                 life.persona_id,
-                [it.memory_id for it in newest],
-                use_id=f"{life.persona_id}-{on}-{cue}",
+                [memory.memory_id for memory in newest],
+                use_id=f"{life.persona_id}-{on}-{topic}",
                 now=lines[-1].at,
             )
 
 
-def mentions(text: str, cue: str) -> bool:
-    return bool(re.search(rf"\b{cue}\b", text, re.I))
+def mentions(text: str, topic: str) -> bool:
+    return bool(re.search(rf"\b{topic}\b", text, re.I))
 
 
-async def sleep(life: Life, now: datetime) -> Run:
+async def simulate_night(life: Life, now: datetime) -> Run:
     return await run_night(
         life.graph,
         life.tenant_id,
@@ -245,21 +253,24 @@ async def sleep(life: Life, now: datetime) -> Run:
     )
 
 
-async def nights(life: Life) -> list[Run]:
-    found = await list_runs(life.graph, life.tenant_id, life.persona_id, cursor=None, limit=ALL)
-    return [run for run in found.items if run.kind == "night" and run.state != "undone"]
+async def list_nights(life: Life) -> list[Run]:
+    page = await list_runs(
+        life.graph, life.tenant_id, life.persona_id, cursor=None, limit=PAGE_SIZE
+    )
+    return [run for run in page.items if run.kind == "night" and run.state != "undone"]
 
 
 async def changes_of(life: Life, night: Run) -> list[Change]:
-    return (await list_changes(life.graph, life.tenant_id, night.id, limit=ALL)).items
+    return (await list_changes(life.graph, life.tenant_id, night.id, limit=PAGE_SIZE)).items
 
 
-async def memories(life: Life, now: datetime) -> list[Memory]:
-    found = await list_memories(life.graph, life.caller, life.persona_id, now=now, limit=ALL)
-    return found.items
+async def read_memories(life: Life, now: datetime) -> list[Memory]:
+    page = await list_memories(life.graph, life.caller, life.persona_id, now=now, limit=PAGE_SIZE)
+    return page.items
 
 
-async def heard(life: Life, since: datetime, until: datetime) -> list[Heard]:
+async def read_outcomes(life: Life, since: datetime, until: datetime) -> list[MessageOutcome]:
+    """What the extraction made of each message between two times."""
     rows = await life.graph.read(
         "memory/candidates/list_drawn_messages",
         tenant_id=life.tenant_id,
@@ -268,5 +279,6 @@ async def heard(life: Life, since: datetime, until: datetime) -> list[Heard]:
         until=until,
     )
     return [
-        Heard(row["message"]["content"], row["message"]["left_out"], row["drawn"]) for row in rows
+        MessageOutcome(row["message"]["content"], row["message"]["left_out"], row["drawn"])
+        for row in rows
     ]

@@ -1,4 +1,4 @@
-"""The two weeks, told at the terminal: day by day while they pass, and what has come of them."""
+"""Prints the simulated two weeks: each day while it runs, then a summary of all."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,30 +11,36 @@ from rich.markup import escape
 
 from engine.memory import Link, Memory, list_links
 from engine.text import fingerprint
-from ops.two_weeks import Day, Heard, Life, memories
+from ops.two_weeks import Day, Life, MessageOutcome, read_memories
 
 BARS = "▁▂▃▄▅▆▇█"
 MERGES_SHOWN = 15
 LINKS_SHOWN = 5
 EXAMPLES = 2
-EXAMPLE, LINKED = 40, 48  # characters of a text in a list of several
-STYLE = "ops/browser/pentimento.grass"
+EXAMPLE_CHARACTERS, LINK_CHARACTERS = 40, 48  # of a text in a list of several
+GRAPH_STYLE = "ops/browser/pentimento.grass"
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What has come of the two weeks."""
+    """The result of the two weeks: their days, and what the persona remembers at the end."""
 
     days: list[Day]
-    memories: dict[str, Memory]
-    links: list[Link]  # of what was used, the strongest first
+    memories: dict[str, Memory]  # by id
+    links: list[Link]  # of memories that were used, the strongest first
+
+    @property
+    def messages(self) -> list[MessageOutcome]:
+        return [message for day in self.days for message in day.messages]
 
     def changes(self, kind: str) -> list[dict[str, Any]]:
-        return [it.change for day in self.days for it in day.changes if it.kind == kind]
+        return [change.change for day in self.days for change in day.changes if change.kind == kind]
 
 
-async def story_of(life: Life, days: list[Day]) -> Story:
-    known = {it.memory_id: it for it in await memories(life, days[-1].night.as_of)}
+async def read_story(life: Life, days: list[Day]) -> Story:
+    """Read the memories at the end, and the links of those that were used."""
+    at_the_end = await read_memories(life, days[-1].night.as_of)
+    known = {memory.memory_id: memory for memory in at_the_end}
     links = {
         (link.from_id, link.type, link.to_id): link
         for memory in known.values()
@@ -42,43 +48,47 @@ async def story_of(life: Life, days: list[Day]) -> Story:
         for link in await list_links(life.graph, life.caller, memory.memory_id)
         if link.from_id in known and link.to_id in known
     }
-    return Story(days, known, sorted(links.values(), key=lambda it: (-it.strength, it.from_id)))
+    strongest_first = sorted(links.values(), key=lambda link: (-link.strength, link.from_id))
+    return Story(days, known, strongest_first)
 
 
 # ── While it runs ────────────────────────────────────────────────────────────────────────────────
 
 
 def show_day(console: Console, day: Day) -> None:
-    """Two lines: what was said, and what the night did with what was said before."""
-    drawn = Counter(kind for it in day.heard for kind in it.drawn)
-    left_out = Counter(reason for it in day.heard for reason in it.left_out)
-    said = [f"{len(day.heard)} messages" if day.heard else "nothing is said"]
+    """Print two lines: the day's messages, and what its night did with those of earlier days."""
+    drawn = Counter(kind for message in day.messages for kind in message.drawn)
+    left_out = Counter(reason for message in day.messages for reason in message.left_out)
+    parts = [f"{len(day.messages)} messages" if day.messages else "no messages"]
     if drawn:
-        said.append(f"drawn: {counted(drawn)}")
+        parts.append(f"candidates: {counted(drawn)}")
     if left_out:
-        said.append(f"left out: {counted(left_out)}")
+        parts.append(f"left out: {counted(left_out)}")
     date = f"{day.on:%a} {day.on.day:>2} {day.on:%b}"
-    say(console, f"[bold]{date}[/bold]  {'; '.join(said)}")
-    say(console, f"  [dim]night[/dim]     {'; '.join(night_parts(day)) or 'nothing is due yet'}")
+    print_line(console, f"[bold]{date}[/bold]  {'; '.join(parts)}")
+    changed = "; ".join(night_parts(day)) or "nothing is old enough yet"
+    print_line(console, f"  [dim]night[/dim]     {changed}")
 
 
 def night_parts(day: Day) -> Iterable[str]:
-    kinds = Counter(it.kind for it in day.changes)
-    if formed := kinds["formed"]:
-        yield f"{formed} formed"
-    if merged := sum(len(it.change["candidates"]) for it in day.changes if it.kind == "merged"):
+    """What a night changed, as short phrases."""
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for change in day.changes:
+        by_kind.setdefault(change.kind, []).append(change.change)
+    if formed := by_kind.get("formed"):
+        yield f"{len(formed)} formed"
+    if merged := sum(len(change["candidates"]) for change in by_kind.get("merged", [])):
         yield f"{merged} merged"
-    linked = Counter(it.change["type"].lower() for it in day.changes if it.kind == "linked")
-    if linked:
+    if linked := Counter(change["type"].lower() for change in by_kind.get("linked", [])):
         yield f"linked: {counted(linked)}"
-    for kind, one, told in (
+    for kind, noun, verb in (
         ("facts_closed", "fact", "closed"),
         ("distilled", "theme", "distilled"),
         ("joined", "episode", "joined a theme"),
         ("strengthened", "link", "stronger"),
     ):
-        if kinds[kind]:
-            yield f"{several(kinds[kind], one)} {told}"
+        if kind in by_kind:
+            yield f"{plural(len(by_kind[kind]), noun)} {verb}"
 
 
 # ── At the end ───────────────────────────────────────────────────────────────────────────────────
@@ -95,83 +105,87 @@ def show_story(console: Console, story: Story) -> None:
 
 
 def show_totals(console: Console, story: Story) -> None:
-    heard = [it for day in story.days for it in day.heard]
-    drawn = sum(len(it.drawn) for it in heard)
-    kept = Counter(it.memory_type.value for it in story.memories.values() if not it.distilled)
-    linked = Counter(str(it["type"]).lower() for it in story.changes("linked"))
+    drawn = sum(len(message.drawn) for message in story.messages)
+    without = sum(not message.drawn for message in story.messages)
+    memories = [memory for memory in story.memories.values() if not memory.distilled]
+    kept = Counter(memory.memory_type.value for memory in memories)
+    linked = Counter(str(link["type"]).lower() for link in story.changes("linked"))
     title(console, "What became memory")
-    whole = sum(not it.drawn for it in heard)
     for line in (
-        f"{len(heard)} messages gave {drawn} candidates; {whole} of them gave none.",
+        f"{len(story.messages)} messages gave {drawn} candidates; {without} of them gave none.",
         f"{kept.total()} candidates became memories: {counted(kept)}.",
-        f"{len(merges(story))} merged into a memory that was there.",
+        f"{len(merges(story))} merged into an existing memory.",
         f"{linked.total()} links: {counted(linked)}.",
-        f"{several(len(story.changes('facts_closed')), 'fact')} closed, "
-        f"{several(len(story.changes('distilled')), 'theme')} distilled; "
+        f"{plural(len(story.changes('facts_closed')), 'fact')} closed, "
+        f"{plural(len(story.changes('distilled')), 'theme')} distilled; "
         f"{len(story.changes('strengthened'))} times a night made a link stronger.",
     ):
-        say(console, f"  {line}")
+        print_line(console, f"  {line}")
 
 
 def show_left_out(console: Console, story: Story) -> None:
     title(console, "What was left out, and why: whole messages, and parts of messages")
     for reason, (whole, part) in left_out(story).items():
-        such_as = "  ".join(quoted(it, EXAMPLE) for it in examples([*whole, *part]))
+        quotes = "  ".join(quoted(text, EXAMPLE_CHARACTERS) for text in examples([*whole, *part]))
         name = reason.replace("_", " ")
-        say(console, f"  {name:<14} {len(whole):>3} {len(part):>3}   {escape(such_as)}")
+        print_line(console, f"  {name:<14} {len(whole):>3} {len(part):>3}   {escape(quotes)}")
 
 
-def examples(heard: Iterable[Heard]) -> list[str]:
-    """Some of these messages, first those that had no other reason, none twice."""
-    plainest = sorted(heard, key=lambda it: len(it.left_out) + len(it.drawn))
-    told: dict[str, str] = {}
-    for it in plainest:
-        told.setdefault(fingerprint(it.content), it.content)
-    return list(told.values())[:EXAMPLES]
+def examples(messages: Iterable[MessageOutcome]) -> list[str]:
+    """Some of these messages, none twice; those with the fewest other reasons first."""
+    plainest = sorted(messages, key=lambda message: len(message.left_out) + len(message.drawn))
+    texts: dict[str, str] = {}
+    for message in plainest:
+        texts.setdefault(fingerprint(message.content), message.content)
+    return list(texts.values())[:EXAMPLES]
 
 
-def left_out(story: Story) -> dict[str, tuple[list[Heard], list[Heard]]]:
-    """By reason, the messages that were left out whole, and those that lost a part."""
-    found: dict[str, tuple[list[Heard], list[Heard]]] = {}
-    for it in (it for day in story.days for it in day.heard):
-        for reason in it.left_out:
-            whole, part = found.setdefault(reason, ([], []))
-            (part if it.drawn else whole).append(it)
-    return dict(sorted(found.items(), key=lambda it: -len(it[1][0])))
+def left_out(story: Story) -> dict[str, tuple[list[MessageOutcome], list[MessageOutcome]]]:
+    """By reason, messages that were left out whole, and those that lost a part; most first."""
+    by_reason: dict[str, tuple[list[MessageOutcome], list[MessageOutcome]]] = {}
+    for message in story.messages:
+        for reason in message.left_out:
+            whole, part = by_reason.setdefault(reason, ([], []))
+            (part if message.drawn else whole).append(message)
+    return dict(sorted(by_reason.items(), key=lambda entry: -len(entry[1][0])))
 
 
 def merges(story: Story) -> list[tuple[str, str]]:
-    """The words that came again, and the memory that was there."""
+    """Pairs of a candidate's text and the text of the memory it was merged into."""
     return [
-        (again["text"], str(it["text"]))
-        for it in story.changes("merged")
-        for again in it["candidates"]
+        (candidate["text"], str(change["text"]))
+        for change in story.changes("merged")
+        for candidate in change["candidates"]
     ]
 
 
 def show_merges(console: Console, story: Story) -> None:
-    found = merges(story)
-    # The same sentence twice shows least.
-    shown = sorted(found, key=lambda it: it[0] == it[1])[:MERGES_SHOWN]
-    title(console, f"What merged: {len(found)}" + (f", {len(shown)} of them" * (found != shown)))
-    for again, there in shown:
-        say(console, f"  {escape(quoted(words_of(again)))} → {escape(quoted(words_of(there)))}")
+    pairs = merges(story)
+    # Pairs of identical sentences are the least interesting.
+    shown = sorted(pairs, key=lambda pair: pair[0] == pair[1])[:MERGES_SHOWN]
+    title(console, f"What merged: {len(pairs)}" + (f", {len(shown)} of them" * (pairs != shown)))
+    for candidate, memory in shown:
+        candidate, memory = (escape(quoted(without_speaker(text))) for text in (candidate, memory))
+        print_line(console, f"  {candidate} → {memory}")
 
 
 def show_changed_facts(console: Console, story: Story) -> None:
-    title(console, "What is not so any more")
-    for it in story.changes("linked"):
-        new, old = (story.memories.get(str(it[end])) for end in ("from_id", "to_id"))
-        if it["type"] == "CONTRADICTS" and new and old and old.valid_to:
+    title(console, "What is no longer true")
+    for link in story.changes("linked"):
+        new, old = (story.memories.get(str(link[end])) for end in ("from_id", "to_id"))
+        if link["type"] == "CONTRADICTS" and new and old and old.valid_to:
             until = f"{old.valid_to.day} {old.valid_to:%B}"
-            say(console, f"  {escape(old.text)} [dim]until {until}[/dim] → {escape(new.text)}")
+            old_text, new_text = escape(old.text), escape(new.text)
+            print_line(console, f"  {old_text} [dim]until {until}[/dim] → {new_text}")
 
 
 def episodes_of_themes(story: Story) -> Counter[str]:
-    """By the id of a theme, how many episodes it has."""
-    found = Counter({str(it["id"]): len(it["episode_ids"]) for it in story.changes("distilled")})
-    found.update(str(it["theme_id"]) for it in story.changes("joined"))
-    return found
+    """The number of episodes of each theme, by its id."""
+    episodes = Counter(
+        {str(theme["id"]): len(theme["episode_ids"]) for theme in story.changes("distilled")}
+    )
+    episodes.update(str(joined["theme_id"]) for joined in story.changes("joined"))
+    return episodes
 
 
 def show_themes(console: Console, story: Story) -> None:
@@ -180,8 +194,8 @@ def show_themes(console: Console, story: Story) -> None:
     for theme_id, count in episodes_of_themes(story).most_common():
         theme = story.memories.get(theme_id)
         if theme:
-            named = f"{' / '.join(theme.content['terms'])} ({count})"
-            by_speaker.setdefault(str(theme.content["subject"]), []).append(named)
+            terms = f"{' / '.join(theme.content['terms'])} ({count})"
+            by_speaker.setdefault(str(theme.content["subject"]), []).append(terms)
     for speaker, themes in by_speaker.items():
         lines = fill(
             f"{speaker}: {', '.join(themes)}",
@@ -189,86 +203,101 @@ def show_themes(console: Console, story: Story) -> None:
             initial_indent="  ",
             subsequent_indent=" " * (len(speaker) + 4),
         )
-        say(console, escape(lines))
+        print_line(console, escape(lines))
 
 
 def show_links(console: Console, story: Story) -> None:
     title(console, "The strongest links")
     for link in story.links[:LINKS_SHOWN]:
-        ends = (story.memories[end].text for end in (link.from_id, link.to_id))
-        one, other = (escape(quoted(words_of(text), LINKED)) for text in ends)
+        texts = (story.memories[end].text for end in (link.from_id, link.to_id))
+        source, target = (escape(quoted(without_speaker(text), LINK_CHARACTERS)) for text in texts)
         used = f"[dim]used {link.coactivations} times[/dim]"
-        say(console, f"  {link.strength:.2f} {used}  {one} {link.type.value.lower()} {other}")
+        type_ = link.type.value.lower()
+        print_line(console, f"  {link.strength:.2f} {used}  {source} {type_} {target}")
 
 
 def show_feelings(console: Console, days: Sequence[Day]) -> None:
-    """Valence by the day it was felt, from -1 to 1."""
-    felt = feelings(days)
+    """Print the mean valence of each day, from -1 to 1."""
     title(console, "How it felt, from -1 to 1")
-    bars = (" " * 4 + "·" if it is None else bar(it) for _, it in felt)
-    say(console, "  " + "".join(f"[dim]{day.on.day:>5}[/dim]" for day, _ in felt))
-    say(console, "  " + "".join(bars))
-    say(console, "  " + "".join(" " * 5 if it is None else f"{it:>+5.1f}" for _, it in felt))
+    rows = ["  ", "  ", "  "]
+    for day, valence in feelings(days):
+        rows[0] += f"[dim]{day.on.day:>5}[/dim]"
+        rows[1] += " " * 4 + "·" if valence is None else bar(valence)
+        rows[2] += " " * 5 if valence is None else f"{valence:>+5.1f}"
+    for row in rows:
+        print_line(console, row)
 
 
 def feelings(days: Sequence[Day]) -> list[tuple[Day, float | None]]:
-    """Each day, and the mean valence of the memories that the night formed once it had its 24 h.
+    """Each day with the mean valence of its memories, which are formed in the night after next.
 
-    A snapshot tells of everything held; what two have between them is of one day.
+    A night's snapshot has the mean over all memories; the difference of two is that of one day.
     """
-    found: list[tuple[Day, float | None]] = []
-    held = [(it.night.snapshot or {}).get("feeling", {}) for it in days]
-    count = [it.get("memories") or 0 for it in held]
-    total = [(it.get("valence") or 0) * n for it, n in zip(held, count, strict=True)]
-    for place, day in enumerate(days[:-1]):
-        more = count[place + 1] - count[place]
-        found.append((day, (total[place + 1] - total[place]) / more if more else None))
-    return found
+    snapshots = [(day.night.snapshot or {}).get("feeling", {}) for day in days]
+    counts = [feeling.get("memories") or 0 for feeling in snapshots]
+    sums = [
+        (feeling.get("valence") or 0) * count
+        for feeling, count in zip(snapshots, counts, strict=True)
+    ]
+    result: list[tuple[Day, float | None]] = []
+    for index, day in enumerate(days[:-1]):
+        formed = counts[index + 1] - counts[index]
+        result.append((day, (sums[index + 1] - sums[index]) / formed if formed else None))
+    return result
 
 
 def bar(valence: float) -> str:
-    place = round((valence + 1) / 2 * (len(BARS) - 1))
-    shown = BARS[max(0, min(place, len(BARS) - 1))]
+    level = round((valence + 1) / 2 * (len(BARS) - 1))
+    shown = BARS[max(0, min(level, len(BARS) - 1))]
     return f"    [{'green' if valence > 0 else 'red'}]{shown}[/]"
 
 
-def show_way_in(console: Console, story: Story, life: Life, browser_url: str | None) -> None:
-    """Where to look at it, and what to paste there."""
-    title(console, "Look at it")
-    where = browser_url or "the Browser of your own Neo4j"
+def show_next_steps(
+    console: Console, story: Story, life: Life, browser_url: str | None, command: str
+) -> None:
+    """Print how to ask this persona something, and what to paste into Neo4j Browser."""
+    title(console, "Ask her")
+    url = f"$API/personas/{life.persona_id}/recall"
+    body = '{"query": "Where does Sam live?"}'
+    print_line(console, f'  eval "$({command} env)"')
+    print_line(console, escape(f"""  curl -s -H "Authorization: Bearer $KEY" -d '{body}' {url}"""))
+    title(console, "Look at the graph")
+    browser = browser_url or "the Browser of your own Neo4j"
     user = life.settings.neo4j_user
-    say(console, f"  {where}, user {user}; `.venv/bin/pentimento status` shows the password.")
-    say(console, f"  Drop {STYLE} onto the page, so that nodes show their words, and paste:")
-    for told, query in queries(story, life).items():
-        say(console, f"\n[dim]// {told}[/dim]\n{escape(query)}")
+    print_line(console, f"  {browser}, user {user}; `{command} status` shows the password.")
+    print_line(
+        console, f"  Drop {GRAPH_STYLE} onto the page, so that nodes show their texts. Paste:"
+    )
+    for shows, query in queries(story, life).items():
+        print_line(console, f"\n[dim]// {shows}[/dim]\n{escape(query)}")
 
 
 def queries(story: Story, life: Life) -> dict[str, str]:
-    """What to paste into Neo4j Browser, each by what it shows."""
-    whose = f"tenant_id: '{life.tenant_id}', persona_id: '{life.persona_id}'"
-    found = {
-        "What was said on one day, in its order": f"""\
-MATCH path = (one:Episodic {{{whose}}})-[:PRECEDES]->(:Episodic)
+    """Cypher for Neo4j Browser, by what it shows."""
+    of_persona = f"tenant_id: '{life.tenant_id}', persona_id: '{life.persona_id}'"
+    by_purpose = {
+        "The memories of one day, in their order": f"""\
+MATCH path = (one:Episodic {{{of_persona}}})-[:PRECEDES]->(:Episodic)
 WHERE date(one.said_at) = date('{story.days[0].on}')
 RETURN path LIMIT 40""",
-        "What is not so any more, and who said so": f"""\
-MATCH path = (:Message)<-[:DRAWN_FROM]-(:Semantic {{{whose}}})
+        "What is no longer true, and the messages that say so": f"""\
+MATCH path = (:Message)<-[:DRAWN_FROM]-(:Semantic {{{of_persona}}})
   -[:CONTRADICTS]->(:Semantic)-[:DRAWN_FROM]->(:Message)
 RETURN path LIMIT 20""",
     }
     for theme_id, _ in episodes_of_themes(story).most_common(1):
-        found["What keeps coming back, its episodes, and the words they were drawn from"] = f"""\
+        by_purpose["The most frequent theme, its episodes and their messages"] = f"""\
 MATCH path = (:Semantic {{tenant_id: '{life.tenant_id}', id: '{theme_id}'}})
   -[:EXTENDS]->(:Episodic)-[:DRAWN_FROM]->(:Message)
 RETURN path LIMIT 40"""
-    return found
+    return by_purpose
 
 
 def title(console: Console, text: str) -> None:
     console.print(f"\n[bold]{text}[/bold]")
 
 
-def say(console: Console, text: str) -> None:
+def print_line(console: Console, text: str) -> None:
     console.print(text, soft_wrap=True, highlight=False)
 
 
@@ -276,15 +305,15 @@ def counted(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.most_common())
 
 
-def several(count: int, one: str) -> str:
-    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def words_of(text: str) -> str:
-    """A memory's text without the name of who said it."""
+def without_speaker(text: str) -> str:
+    """A memory's text without the name of its speaker."""
     return text.removeprefix("Sam: ").removeprefix("Ada: ")
 
 
-def quoted(text: str, longest: int = 70) -> str:
+def quoted(text: str, max_characters: int = 70) -> str:
     line = " ".join(text.split())
-    return f'"{line}"' if len(line) <= longest else f'"{line[: longest - 1]}…"'
+    return f'"{line}"' if len(line) <= max_characters else f'"{line[: max_characters - 1]}…"'

@@ -14,7 +14,8 @@ import pytest
 from engine.ids import new_id
 from engine.settings import Settings
 from ops.demo import prepare_demo
-from ops.stack import Home, Stack, stack_of
+from ops.home import Home, Stack
+from ops.stack import stack_of
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS") or 1)
 VICTIMS = ["neo4j", "redis", "worker", "api"]
@@ -112,7 +113,7 @@ async def stack(a_home: Path) -> AsyncIterator[tuple[Home, Stack, str]]:
     home = Home(a_home)
     settings = Settings(_env_file=None, home=a_home, neo4j_heap="512m", neo4j_page_cache="128m")
     with stack_of(home, settings) as running:
-        yield home, running, await prepare_demo(running.inside(settings), None)
+        yield home, running, await prepare_demo(running.settings_for(settings), None)
 
 
 @pytest.mark.timeout(300 + 200 * ROUNDS)

@@ -90,7 +90,7 @@ async def test_ingestion_is_measured_with_and_without_embedding(
 async def test_a_life_is_lived_night_by_night_and_each_stage_is_told(
     bench: Bench, tmp_path: Path, clock: MovableClock
 ) -> None:
-    told = bench("lives", "--data", a_talk(tmp_path), "--most", "1")
+    told = bench("lives", "--data", a_talk(tmp_path), "--limit", "1")
 
     for stage in ("record", "draw", "checkpoint", "night: integrate", "night: archive"):
         assert re.search(rf"│ {stage} +│ +[\d.]+ +│", told), told

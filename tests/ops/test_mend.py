@@ -14,9 +14,9 @@ from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.store.migrations import migrate
 from engine.store.server import StoreState, inspect_store
-from ops.doctor import put_vector_indexes_aside, store_finding
+from ops.doctor import move_vector_indexes_away, store_finding
+from ops.home import Home
 from ops.servers import Process, end, start_neo4j
-from ops.stack import Home
 from tests.servers import INSTALLED, PASSWORD, neo4j_place
 
 MEMORY = {
@@ -82,7 +82,7 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
         assert not seen().is_open  # it replays its log, and meets the value again
         end(process)
 
-        moved = put_vector_indexes_aside(home, "neo4j")
+        moved = move_vector_indexes_away(home, "neo4j")
         process = started()
         failed = store_finding(seen(), is_local=True)
         graph = Graph.open(settings).with_limit(120)
@@ -92,7 +92,7 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
         await graph.close()
 
         assert not panicked.ok
-        assert "doctor --mend" in panicked.mend
+        assert "doctor --mend" in panicked.remedy
         assert len(moved) == 1
         assert "meaning" in failed.detail
         assert mended == ["meaning"]
@@ -112,4 +112,4 @@ async def test_a_store_that_panicked_over_an_index_is_mended(tmp_path: Path) -> 
 
 
 def test_nothing_is_put_aside_where_nothing_is(tmp_path: Path) -> None:
-    assert put_vector_indexes_aside(Home(tmp_path), "neo4j") == []
+    assert move_vector_indexes_away(Home(tmp_path), "neo4j") == []

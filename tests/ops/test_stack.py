@@ -20,7 +20,7 @@ import pytest
 
 from engine.settings import Settings
 from engine.store.graph import Graph
-from ops.stack import Home, Stack
+from ops.home import Home, Stack
 from tests.conftest import clear
 from tests.servers import INSTALLED, PROJECT
 
@@ -46,6 +46,12 @@ class Newcomer:
             "PENTIMENTO_NEO4J_PAGE_CACHE": "128m",
         }
 
+    @property
+    def settings(self) -> Settings:
+        return Settings(
+            _env_file=None, home=self.home.folder, neo4j_heap="512m", neo4j_page_cache="128m"
+        )
+
     def types(self, *words: str, ok: bool = True) -> str:
         said = subprocess.run(
             [COMMAND, *words],
@@ -57,7 +63,7 @@ class Newcomer:
             check=False,
         )
         assert (said.returncode == 0) == ok, said.stdout + said.stderr
-        return said.stdout
+        return said.stdout if ok else said.stdout + said.stderr
 
     def starts(self, *words: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(
@@ -128,14 +134,33 @@ def created_at(stack: Stack) -> str:
     return str(answer.json()["created_at"])
 
 
-def test_the_printed_call_works_when_pasted(first_screen: str, born: str) -> None:
-    (line,) = re.findall(r"^curl .*$", first_screen, re.M)
+def test_the_printed_call_works_when_pasted(up: Newcomer, first_screen: str, born: str) -> None:
+    lines = re.findall(r"^(?:eval|curl) .*$", first_screen, re.M)
+    assert len(lines) == 2
 
-    said = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
+    said = subprocess.run(  # noqa: S602
+        "\n".join(lines),
+        shell=True,
+        cwd=up.folder,
+        env=up.environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
     assert json.loads(said.stdout)["name"] == "Ada"
     assert json.loads(said.stdout)["created_at"] == born
     assert len(first_screen.splitlines()) < 24
+
+
+def test_env_sets_the_address_and_the_key_of_the_demo_tenant(up: Newcomer) -> None:
+    exports = dict(re.findall(r"^export (\w+)=(\S+)$", up.types("env"), re.M))
+
+    assert exports == {"API": f"{up.stack.api_url}/api", "KEY": up.stack.api_key}
+    answer = httpx.get(
+        f"{exports['API']}/personas/ada", headers={"Authorization": f"Bearer {exports['KEY']}"}
+    )
+    assert answer.json()["name"] == "Ada"
 
 
 def test_two_that_start_at_once_start_one_stack_on_ports_that_are_free(
@@ -203,6 +228,7 @@ def test_commands_find_the_running_stack(up: Newcomer) -> None:
     assert "would be run" in up.types("night", "--persona", "ada", "--dry-run")
     assert "is over" in up.types("night", "--persona", "ada", "--now", "2031-05-02T04:00:00")
     assert "over already" in up.types("night", "--persona", "ada", "--now", "2031-05-02T05:00:00")
+    assert "would be run" in up.types("night", "--persona", "ada", "--now", "+36h", "--dry-run")
     assert "No persona" in up.types("night", "--persona", "nobody", ok=False)
     assert "not a time" in up.types("night", "--persona", "ada", "--now", "soon", ok=False)
 
@@ -260,6 +286,11 @@ def test_what_a_killed_supervisor_leaves_is_found_and_ended(up: Newcomer) -> Non
     assert not any(psutil.pid_exists(pid) for pid in pids.values())
     assert "Nothing was running" in up.types("down")
     assert "Not running" in up.types("status", ok=False)
+    nothing = subprocess.run(
+        [COMMAND, "env"], cwd=up.folder, env=up.environment, capture_output=True, check=False
+    )
+    assert nothing.returncode == 1
+    assert nothing.stdout == b""  # or a shell would evaluate it
 
 
 def test_another_up_finds_the_data_and_ctrl_c_stops_everything(

@@ -16,14 +16,24 @@ from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.talk.models import Speaker
 from ops import two_weeks
-from ops.two_weeks import Day, Life, Line, begin, chats, day_of, live, memories, read_talk
+from ops.two_weeks import (
+    Day,
+    Life,
+    Line,
+    begin,
+    day_of,
+    live,
+    read_memories,
+    read_talk,
+    split_into_chats,
+)
 from ops.two_weeks_report import (
     feelings,
     queries,
+    read_story,
     show_day,
+    show_next_steps,
     show_story,
-    show_way_in,
-    story_of,
 )
 from tests import lives
 
@@ -65,9 +75,9 @@ async def test_the_first_days_are_lived_and_told(life: Life) -> None:
     days = await lived(life)
     for day in days:
         show_day(terminal, day)
-    story = await story_of(life, days)
+    story = await read_story(life, days)
     show_story(terminal, story)
-    show_way_in(terminal, story, life, "http://127.0.0.1:7474")
+    show_next_steps(terminal, story, life, "http://127.0.0.1:7474", "pentimento")
     assert isinstance(terminal.file, io.StringIO)
     told = terminal.file.getvalue()
 
@@ -78,7 +88,7 @@ async def test_the_first_days_are_lived_and_told(life: Life) -> None:
     assert [any(it.kind == "formed" for it in day.changes) for day in days] == [False, True, True]
     assert "pending" not in (days[-1].night.snapshot or {})["states"]
 
-    known = {memory.text for memory in await memories(life, NEWEST)}
+    known = {memory.text for memory in await read_memories(life, NEWEST)}
     assert {"Sam lives in Lisbon.", "Sam is allergic to peanuts."} <= known
     assert "Mon  4 May" in told
     assert "semantic" in told
@@ -88,7 +98,7 @@ async def test_the_first_days_are_lived_and_told(life: Life) -> None:
     asks = lives.Life(life.graph, life.tenant_id, life.embedder)
     for shown, query in queries(story, life).items():
         assert query in told
-        assert await asks.ask(query) or "not so any more" in shown  # nothing has changed yet
+        assert await asks.ask(query) or "no longer true" in shown  # nothing has changed yet
 
 
 async def test_living_through_it_again_changes_nothing(life: Life) -> None:
@@ -101,7 +111,7 @@ async def test_living_through_it_again_changes_nothing(life: Life) -> None:
     assert same.persona_id == life.persona_id
     assert await everything(life) == before
     assert [day.changes for day in again] == [day.changes for day in first]
-    assert [day.lived_before for day in first + again] == [False] * 3 + [True] * 3
+    assert [day.was_simulated_before for day in first + again] == [False] * 3 + [True] * 3
 
 
 async def test_who_was_interrupted_in_a_night_goes_on_with_it(
@@ -118,7 +128,7 @@ async def test_who_was_interrupted_in_a_night_goes_on_with_it(
     days = await lived(life)
 
     assert [day.night.state for day in days] == ["done"] * 3
-    assert [day.lived_before for day in days] == [False] * 3
+    assert [day.was_simulated_before for day in days] == [False] * 3
     assert "pending" not in (days[-1].night.snapshot or {})["states"]
 
 
@@ -127,7 +137,7 @@ async def test_another_persona_begins_beside_the_first(life: Life) -> None:
         life.graph, life.embedder, life.settings, tenant_id=life.tenant_id, again=True
     )
 
-    assert (life.persona_id, another.persona_id) == ("ada", "ada-2")
+    assert (life.persona_id, another.persona_id) == ("ada-in-may", "ada-in-may-2")
     assert {it.message_id for it in first_days(life)}.isdisjoint(
         it.message_id for it in first_days(another)
     )
@@ -147,8 +157,8 @@ def test_a_day_lasts_until_its_night() -> None:
 def test_a_long_pause_ends_a_chat() -> None:
     lines = [said(datetime(2026, 5, 4, 9, minute, tzinfo=UTC)) for minute in (0, 20, 55)]
 
-    assert [len(chat) for chat in chats(lines)] == [2, 1]
-    assert list(chats([])) == []
+    assert [len(chat) for chat in split_into_chats(lines)] == [2, 1]
+    assert list(split_into_chats([])) == []
 
 
 def test_the_two_weeks_are_told_in_their_order() -> None:
