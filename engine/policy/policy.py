@@ -45,9 +45,7 @@ class Figures(Struct, frozen=True, forbid_unknown_fields=True):
     prune_days: Days = 60.0
     # Decay and archive: importance.
     decay_curve: Curve = "linear"
-    decay_days: Days = (
-        30.0  # one period: importance falls when it passes without an access
-    )
+    decay_days: Days = 30.0  # one period: importance falls when it passes without an access
     decay_step: Annotated[int, Meta(ge=1, le=9)] = 1  # linear: subtracted in each period
     decay_rate: Share = 0.2  # exponential: the share lost in each period
     decay_exponent: Annotated[float, Meta(ge=0, le=5)] = 0.5  # power: (1 + periods) ^ -exponent

@@ -119,12 +119,12 @@ LAST_NIGHT = BORN + 2 * DAY + timedelta(hours=39)
 @pytest.fixture
 async def past(life: Life, monkeypatch: pytest.MonkeyPatch) -> Life:
     """Small batches, so that there are many steps to die between."""
-    monkeypatch.setattr(integrate, "AT_ONCE", 2)
-    monkeypatch.setattr(link, "AT_ONCE", 1)
-    monkeypatch.setattr("engine.night.distil.AT_ONCE", 1)
-    monkeypatch.setattr("engine.night.fade.AT_ONCE", 1)
-    monkeypatch.setattr("engine.night.fade.FADING_AT_ONCE", 2)
-    monkeypatch.setattr("engine.night.fade.PRUNED_AT_ONCE", 1)
+    monkeypatch.setattr(integrate, "BATCH_SIZE", 2)
+    monkeypatch.setattr(link, "BATCH_SIZE", 1)
+    monkeypatch.setattr("engine.night.distil.BATCH_SIZE", 1)
+    monkeypatch.setattr("engine.night.fade.STRENGTHEN_BATCH", 1)
+    monkeypatch.setattr("engine.night.fade.FADE_BATCH", 2)
+    monkeypatch.setattr("engine.night.fade.PRUNE_BATCH", 1)
     await a_past(life)
     return life
 

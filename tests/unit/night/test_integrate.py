@@ -25,7 +25,7 @@ def candidate(candidate_id: str, memory_type: str, said_at: datetime) -> dict[st
 
 def became(memory_type: str, apart: timedelta) -> list[str | None]:
     rows = [candidate("first", memory_type, MORNING), candidate("b", memory_type, MORNING + apart)]
-    return [decision.into for decision in decide(rows, {}, {}, merge_layers(Layer()))]
+    return [decision.merge_into for decision in decide(rows, {}, {}, merge_layers(Layer()))]
 
 
 def test_the_same_words_of_feeling_at_another_time_are_another_feeling() -> None:
@@ -46,4 +46,4 @@ def test_a_feeling_that_is_remembered_is_of_its_time_too() -> None:
 
     (decision,) = decide([row], {}, {}, merge_layers(Layer()))
 
-    assert decision.into is None
+    assert decision.merge_into is None
