@@ -26,11 +26,11 @@ async def run_or_preview(
 
 
 async def touched_by(
-    rehearsal: Graph, caller: Caller, work: Callable[[Graph], Awaitable[Memory]]
+    preview: Graph, caller: Caller, work: Callable[[Graph], Awaitable[Memory]]
 ) -> AffectedItems:
     """What `work` changes of a memory and of the links that go out from it."""
-    memory = await work(rehearsal)
-    links = await list_links(rehearsal, caller, memory.memory_id)
+    memory = await work(preview)
+    links = await list_links(preview, caller, memory.memory_id)
     return affected_items(
         {
             "memory_ids": [memory.memory_id],

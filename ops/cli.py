@@ -244,7 +244,7 @@ def night(
     ] = False,
     undo: Annotated[str, typer.Option(metavar="RUN", help="Take back this run, whole.")] = "",
 ) -> None:
-    """Run a persona's night by hand, rehearse it, or take one back."""
+    """Run a persona's night by hand, preview it, or take one back."""
     if bool(persona) == bool(undo):
         fail("Name a persona whose night to run, or a run to take back: --persona or --undo.")
     at = parse_time(now) if now else None

@@ -149,7 +149,7 @@ class Life:
     async def hour(self, now: datetime) -> Run:
         return await run_hour(self.graph, self.tenant_id, "ada", now=now, started_by="test")
 
-    async def rehearse(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
+    async def preview(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
         return await preview_night(
             self.graph,
             self.tenant_id,

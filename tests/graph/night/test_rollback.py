@@ -1,4 +1,4 @@
-"""A night that dies, is done twice, is rehearsed, or is taken back."""
+"""A night that dies, is done twice, is previewed, or is taken back."""
 
 import asyncio
 import os
@@ -232,12 +232,12 @@ async def test_what_somebody_changed_since_the_night_is_kept_by_a_rollback_and_t
 
 
 @pytest.mark.spec("CONS-13")
-async def test_a_rehearsal_tells_exactly_what_the_night_then_does_and_changes_nothing(
+async def test_a_preview_tells_exactly_what_the_night_then_does_and_changes_nothing(
     past: Life,
 ) -> None:
     before = await past.everything()
 
-    planned, diff = await past.rehearse(LAST_NIGHT)
+    planned, diff = await past.preview(LAST_NIGHT)
     assert await past.everything() == before
     run = await past.night(LAST_NIGHT)
 
