@@ -278,14 +278,14 @@ async def test_what_is_said_is_in_a_checkpoint_once_it_is_drawn_from(
         for _ in range(3):
             broker.send_task("tasks.jobs.draw_from_conversation", args=[life.tenant_id, "monday"])
         deadline = time.monotonic() + 120
-        while not (found := await covered(life)):
+        while not (checkpoints := await covered(life)):
             assert time.monotonic() < deadline, (folder / "worker.log").read_text()
             await asyncio.sleep(0.2)
         broker.send_task("tasks.jobs.checkpoint_conversation", args=[life.tenant_id, "nowhere"])
         await asyncio.sleep(1)
 
-    assert found == await covered(life)
-    assert [(it.label, it.message_ids) for it in found] == [
+    assert checkpoints == await covered(life)
+    assert [(checkpoint.label, checkpoint.message_ids) for checkpoint in checkpoints] == [
         ("Kiln, pottery, broken", ["m0", "m1"]),
     ]
 

@@ -10,7 +10,7 @@ MORNING = datetime(2026, 5, 8, 7, tzinfo=UTC)
 
 
 def candidate(candidate_id: str, memory_type: str, said_at: datetime) -> dict[str, Any]:
-    told = {
+    properties = {
         "id": candidate_id,
         "memory_type": memory_type,
         "category": None,
@@ -20,7 +20,7 @@ def candidate(candidate_id: str, memory_type: str, said_at: datetime) -> dict[st
         "said_at": said_at,
         "embedding": [1.0, 0.0],
     }
-    return {"candidate": told, "near": []}
+    return {"candidate": properties, "near": []}
 
 
 def became(memory_type: str, apart: timedelta) -> list[str | None]:
