@@ -1,4 +1,4 @@
-"""The Celery app, and the whole timetable."""
+"""The Celery app and its timetable."""
 
 import contextlib
 from datetime import timedelta
@@ -17,16 +17,16 @@ settings = Settings()
 
 app = Celery("pentimento", broker=settings.broker_url, include=["tasks.jobs"])
 app.conf.update(
-    # A job that was taken and not finished is given to another worker. Jobs are safe to run twice.
+    # A job that a worker took and did not finish goes to another one. Jobs are safe to run twice.
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
     task_soft_time_limit=settings.job_soft_seconds,
     task_time_limit=settings.job_hard_seconds,
-    # Redis gives a job out again when nobody has finished it for this long.
+    # Redis hands a job out again when it was not finished in this time.
     broker_transport_options={"visibility_timeout": settings.job_hard_seconds + 60},
     broker_connection_retry_on_startup=True,
-    broker_connection_max_retries=None,  # for ever: a broker that restarts is not the end
+    broker_connection_max_retries=None,  # for ever: a broker may restart
     task_ignore_result=True,
     task_serializer="json",
     accept_content=["json"],
@@ -34,34 +34,34 @@ app.conf.update(
     timezone="UTC",
 )
 
-# The timetable. A job that finds nothing to do costs one indexed read.
+# The timetable. A job that finds nothing to do costs one indexed read. `expires`: a job that no
+# worker took before the next one is due is dropped.
 app.conf.beat_schedule = {
-    # What was said is drawn from at once; this finds what the broker lost.
+    # Each message sends its own job; this finds those that the broker lost.
     "draw overdue": {
         "task": "tasks.jobs.draw_overdue",
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },
-    # Nights come at each persona's own hour, so the due ones are looked for through the day.
+    # Each persona's night has its own hour, so there may be due ones at any time of the day.
     "start nights": {
         "task": "tasks.jobs.start_nights",
         "schedule": timedelta(minutes=1),
-        # One that nobody took by the time the next is due would only be done twice.
         "options": {"expires": 60},
     },
-    # A copy of a large persona is made by a job; this finds those that were left half-way.
-    "duplicate": {
-        "task": "tasks.jobs.duplicate_left",
+    # A large persona is copied by a job; this finds copies that were left half-way.
+    "resume copies": {
+        "task": "tasks.jobs.resume_copies",
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },
-    # What was recalled is counted soon after, and never while somebody waits for an answer.
+    # Uses are counted soon after a recall, and not while its caller waits.
     "count uses": {
         "task": "tasks.jobs.count_uses",
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5},
     },
-    # What is due to fade between two nights.
+    # Memories that are due to fade between two nights.
     "fade": {
         "task": "tasks.jobs.fade_due",
         "schedule": timedelta(hours=1),
@@ -71,7 +71,7 @@ app.conf.beat_schedule = {
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator]
-def set_up(**_: Any) -> None:
+def configure_logs(**_: Any) -> None:
     set_up_logs(settings)
 
 
@@ -81,13 +81,13 @@ _redis = Redis.from_url(
 
 
 @heartbeat_sent.connect  # type: ignore[untyped-decorator]
-def say_alive(sender: Any, **_: Any) -> None:
-    """Celery's own heartbeat, every 2 s, told where readiness looks for it."""
-    with contextlib.suppress(RedisError):  # while Redis is away nobody can be told
+def report_heartbeat(sender: Any, **_: Any) -> None:
+    """Store Celery's heartbeat, sent every 2 s, where the readiness check reads it."""
+    with contextlib.suppress(RedisError):  # the next heartbeat is stored once Redis is back
         report_worker(_redis, sender.eventer.hostname)
 
 
 @worker_shutdown.connect  # type: ignore[untyped-decorator]
-def say_goodbye(sender: Any, **_: Any) -> None:
+def remove_heartbeat(sender: Any, **_: Any) -> None:
     with contextlib.suppress(RedisError):
         forget_worker(_redis, sender.hostname)

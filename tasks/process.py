@@ -1,4 +1,4 @@
-"""What a worker process keeps open between jobs: an event loop, and the graph it belongs to."""
+"""What a worker process keeps between jobs: an event loop, and the graph that belongs to it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Process:
+    """The event loop of a worker process, with the graph and the clock that run in it."""
+
     loop: asyncio.AbstractEventLoop
     graph: Graph
     clock: Clock
@@ -28,20 +30,20 @@ class Process:
 
 @cache
 def process() -> Process:
-    """Opened at a process's first job; a graph that is not ready then fails that job, not this."""
+    """Opened at the first job. Connects to nothing yet, so only that job fails without a graph."""
     graph = Graph.open(settings)
     return Process(asyncio.new_event_loop(), graph, open_clock(settings, graph))
 
 
 @cache
 def embedder() -> Embedder:
-    """Kept: loading takes longer than a hundred texts."""
+    """Kept between jobs: loading the model takes longer than embedding a hundred texts."""
     return open_embedder(settings)
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]
 def warm_up(**_: Any) -> None:
-    """Whoever speaks first after a start should not wait for the model either."""
+    """Load the model at the start, so that the first message does not wait for it."""
     embedder().warm_up()
 
 
@@ -55,27 +57,27 @@ def extractor() -> Extractor:
     return open_extractor(settings)
 
 
-_migrated = False
+_prepared = False  # whether this process has migrated the graph and claimed its model
 
 
 def run(job: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
-    """Run one engine function over this process's graph, with the engine's time as `now`."""
-    here = process()
+    """Run one engine function on this process's graph, with the engine's time as `now`."""
+    current = process()
 
     async def work() -> T:
-        global _migrated
-        if not _migrated:  # a worker may be up before any API has prepared the graph
-            await migrate(here.graph)
-            await claim_model(here.graph, embedder(), analyzer=settings.full_text_analyzer)
-            await set_deployment_policy(here.graph, settings)
-            _migrated = True
-        return await job(here.graph, *arguments, now=await here.clock.now(), **options)
+        global _prepared
+        if not _prepared:  # a worker may start before any API has prepared the graph
+            await migrate(current.graph)
+            await claim_model(current.graph, embedder(), analyzer=settings.full_text_analyzer)
+            await set_deployment_policy(current.graph, settings)
+            _prepared = True
+        return await job(current.graph, *arguments, now=await current.clock.now(), **options)
 
-    task = here.loop.create_task(work())
+    task = current.loop.create_task(work())
     try:
-        return here.loop.run_until_complete(task)
+        return current.loop.run_until_complete(task)
     except BaseException:
-        # Out of time, or told to stop, in the middle of it: it must not go on inside the next job.
+        # Out of time, or told to stop: the work must not continue during the next job.
         task.cancel()
-        here.loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+        current.loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
         raise

@@ -1,4 +1,4 @@
-"""A persona that lives: things are said to it, days pass, nights come. For tests of the night."""
+"""A persona with a conversation, memories and nights, and calls that move its life on."""
 
 import hashlib
 import re
@@ -83,7 +83,7 @@ class Life:
         to: str = "ada",
         where: str = "monday",
     ) -> list[str]:
-        """Said a minute apart, and drawn from at once. Returns the ids of the messages."""
+        """Record messages a minute apart and draw candidates. Returns the ids of the messages."""
         messages = []
         for place, content in enumerate(contents):
             messages.append(
@@ -113,15 +113,15 @@ class Life:
         memory_type: MemoryType = MemoryType.EPISODIC,
         sources: Sequence[str] = (),
         chosen_id: str | None = None,
-        whose: str = "ada",
+        persona_id: str = "ada",
         **content: Any,
     ) -> str:
-        """Exactly this one candidate. Returns its id, which the memory will have too."""
+        """Add exactly one candidate. Returns its id, which its memory will have too."""
         candidate = await propose_candidate(
             self.graph,
             self.embedder,
             self.caller,
-            whose,
+            persona_id,
             memory_type=memory_type,
             text=text,
             content=content or {"who": "Sam", "said": text},
@@ -132,18 +132,18 @@ class Life:
         return candidate.candidate_id
 
     async def remember(self, *texts: str, at: datetime = BORN) -> list[str]:
-        """Candidates of these texts, and a night that makes memories of them."""
+        """Add candidates of these texts and run a night that makes memories of them."""
         ids = [await self.propose(text, at=at, chosen_id=text.replace(" ", "-")) for text in texts]
         await self.night(at + timedelta(hours=39))  # from noon to three in the second night
         return ids
 
     async def night(
-        self, now: datetime = FIRST_NIGHT, *, whose: str = "ada", **options: Any
+        self, now: datetime = FIRST_NIGHT, *, persona_id: str = "ada", **options: Any
     ) -> Run:
         return await run_night(
             self.graph,
             self.tenant_id,
-            whose,
+            persona_id,
             now=now,
             started_by="test",
             **options,
@@ -152,7 +152,7 @@ class Life:
     async def hour(self, now: datetime) -> Run:
         return await run_hour(self.graph, self.tenant_id, "ada", now=now, started_by="test")
 
-    async def rehearse(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
+    async def preview(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
         return await preview_night(
             self.graph,
             self.tenant_id,
@@ -164,46 +164,50 @@ class Life:
         await coactivate(self.graph, self.caller, "ada", memory_ids, use_id=use_id, now=at)
 
     async def memories(
-        self, state: MemoryState = MemoryState.ACTIVE, now: datetime = FIRST_NIGHT, **which: Any
+        self, state: MemoryState = MemoryState.ACTIVE, now: datetime = FIRST_NIGHT, **filters: Any
     ) -> list[Memory]:
-        found = await list_memories(
-            self.graph, self.caller, "ada", now=now, state=state, limit=10_000, **which
+        page = await list_memories(
+            self.graph, self.caller, "ada", now=now, state=state, limit=10_000, **filters
         )
-        return found.items
+        return page.items
 
     async def memory(self, memory_id: str, now: datetime = FIRST_NIGHT) -> Memory:
-        everywhere = [it for state in MemoryState for it in await self.memories(state, now)]
-        return next(it for it in everywhere if it.memory_id == memory_id)
+        memories = [memory for state in MemoryState for memory in await self.memories(state, now)]
+        return next(memory for memory in memories if memory.memory_id == memory_id)
 
-    async def texts(self, **which: Any) -> list[str]:
-        return sorted(memory.text for memory in await self.memories(**which))
+    async def texts(self, **filters: Any) -> list[str]:
+        return sorted(memory.text for memory in await self.memories(**filters))
 
     async def links(self) -> list[Link]:
         """All links between memories, once each."""
-        found = {
+        links = {
             (link.from_id, link.type, link.to_id): link
             for state in MemoryState
             for memory in await self.memories(state)
             for link in await list_links(self.graph, self.caller, memory.memory_id)
         }
-        return [found[key] for key in sorted(found)]
+        return [links[key] for key in sorted(links)]
 
     async def candidates(
-        self, state: CandidateState = CandidateState.PENDING, *, whose: str = "ada"
+        self, state: CandidateState = CandidateState.PENDING, *, persona_id: str = "ada"
     ) -> list[Candidate]:
-        found = await list_candidates(self.graph, self.caller, whose, states=[state], limit=10_000)
-        return found.items
+        page = await list_candidates(
+            self.graph, self.caller, persona_id, states=[state], limit=10_000
+        )
+        return page.items
 
     async def ask(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-        """A statement of the test's own, on the real graph; $t is the tenant."""
+        """Run a statement of the test's own; $t is the tenant."""
         async with self.graph._driver.session(database=self.graph._database) as session:
             result = await session.run(f"CYPHER 25 {statement}", t=self.tenant_id, **parameters)
             return [dict(record) async for record in result]
 
     async def everything(self) -> dict[str, Any]:
-        """Every node and relationship of the tenant, property by property, but for what is only
-        ever added to: the ledger, and what streams are told of later effects; and for checkpoints,
-        which belong to a conversation, whoever makes them first."""
+        """The properties of every node and relationship of the tenant.
+
+        Leaves out what is only ever added to (the ledger, events of later effects) and
+        checkpoints, which belong to a conversation and not to a run.
+        """
         nodes = await self.ask(
             """
             MATCH (n) WHERE n.tenant_id = $t AND NOT n:Run|Step|Use|Checkpoint|Summary
@@ -217,22 +221,26 @@ class Life:
               AND NOT r:HAS_CHECKPOINT|COVERS|HAD
             RETURN a.id AS source, type(r) AS type, b.id AS target, properties(r) AS properties"""
         )
-        told = {
-            f"{sorted(it['labels'])} {it['properties']['id']}": it["properties"] for it in nodes
+        dump = {
+            f"{sorted(node['labels'])} {node['properties']['id']}": node["properties"]
+            for node in nodes
         }
-        for properties in told.values():
-            # The timetable's and the streams', not the memory's.
-            for own in ("next_night_at", "night_sent_at", "events", "uncovered_since"):
-                properties.pop(own, None)
-        told |= {f"{it['source']} {it['type']} {it['target']}": it["properties"] for it in links}
-        assert len(told) == len(nodes) + len(links)  # every link is there once
-        return told
+        for properties in dump.values():
+            # Of the timetable and the streams, not of the memory.
+            for name in ("next_night_at", "night_sent_at", "events", "uncovered_since"):
+                properties.pop(name, None)
+        dump |= {
+            f"{link['source']} {link['type']} {link['target']}": link["properties"]
+            for link in links
+        }
+        assert len(dump) == len(nodes) + len(links)  # every link is there once
+        return dump
 
     async def check_flags(self) -> dict[str, int]:
-        """What must hold after any order of flags, undos, nights and deaths. Returns what was seen.
+        """Assert what holds after any order of flags, undos, nights and crashes. Returns counts.
 
-        Each message's record is the fold of its events, and all that flags do follows from those
-        that stand.
+        The state of each message follows from its events, and the state of each item from the
+        flags that are not undone.
         """
         messages = await self.ask(
             """
@@ -243,11 +251,11 @@ class Life:
               COUNT { (m)<-[:FLAGS]-(:Flag) } AS flags"""
         )
         for row in messages:
-            told = row["actions"]
-            assert row["live"] == row["flagged"] == len(told) % 2, row
-            assert row["flags"] == (len(told) + 1) // 2, row
-            assert set(told[::2]) <= {"flagged"}, row
-            assert set(told[1::2]) <= {"unflagged"}, row
+            actions = row["actions"]
+            assert row["live"] == row["flagged"] == len(actions) % 2, row
+            assert row["flags"] == (len(actions) + 1) // 2, row
+            assert set(actions[::2]) <= {"flagged"}, row
+            assert set(actions[1::2]) <= {"unflagged"}, row
         items = await self.ask(
             """
             MATCH (n:Candidate|Memory {tenant_id: $t})
@@ -266,7 +274,7 @@ class Life:
             assert row["flagged"] == bool(acts), row
             if row["memory"]:
                 assert abs(row["weight"] - 0.2**acts) < 1e-9, row
-                assert all(it == row["weight"] for it in row["links"]), row
+                assert all(weight == row["weight"] for weight in row["links"]), row
             elif row["state"] not in ("merged", "removed"):
                 waiting = "passed_over" if row["passed"] else "pending"
                 assert row["state"] == ("suppressed" if acts else waiting), row
@@ -275,7 +283,7 @@ class Life:
             MATCH (e:Event {tenant_id: $t}) WHERE e.place IS NOT NULL
             RETURN e.place AS place ORDER BY place"""
         )
-        assert [it["place"] for it in places] == list(range(1, len(places) + 1))
+        assert [row["place"] for row in places] == list(range(1, len(places) + 1))
         return {
             "messages": len(messages),
             "flagged": sum(row["flagged"] for row in messages),

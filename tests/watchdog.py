@@ -131,9 +131,9 @@ def place_of(frame: FrameType) -> str:
     while frame.f_back and len(frames) < 40:
         frame = frame.f_back
         frames.append(frame)
-    ours = [it for it in frames if "site-packages" not in it.f_code.co_filename]
-    told = [*reversed(ours[:3]), frames[0]]
-    return " > ".join(dict.fromkeys(map(line_of, told)))
+    ours = [frame for frame in frames if "site-packages" not in frame.f_code.co_filename]
+    shown = [*reversed(ours[:3]), frames[0]]
+    return " > ".join(dict.fromkeys(map(line_of, shown)))
 
 
 def line_of(frame: FrameType) -> str:

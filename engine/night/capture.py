@@ -1,4 +1,4 @@
-"""The persona as a run leaves it: how much it holds, how it is spread, how it feels."""
+"""The snapshot of a persona at the end of a run: counts of its memories, and its mean feeling."""
 
 from typing import Any
 
@@ -7,29 +7,34 @@ from engine.night.steps import ActiveRun
 
 
 async def capture(run: ActiveRun) -> dict[str, Any]:
-    memories = await run.graph.read("night/snapshot/count_memories", **run.whose)
-    (feeling,) = await run.graph.read("night/snapshot/sum_feelings", **run.whose)
-    waiting = await run.graph.read("night/snapshot/count_candidates", **run.whose)
-    return snapshot(memories, feeling, waiting)
+    """The snapshot of the run's persona as it is now."""
+    memory_groups = await run.graph.read("night/snapshot/count_memories", **run.persona_parameters)
+    (feeling,) = await run.graph.read("night/snapshot/sum_feelings", **run.persona_parameters)
+    candidate_groups = await run.graph.read(
+        "night/snapshot/count_candidates", **run.persona_parameters
+    )
+    return build_snapshot(memory_groups, feeling, candidate_groups)
 
 
-def snapshot(memories: list[Row], feeling: Row, waiting: list[Row]) -> dict[str, Any]:
-    """Counts of groups, put together."""
+def build_snapshot(
+    memory_groups: list[Row], feeling: Row, candidate_groups: list[Row]
+) -> dict[str, Any]:
+    """A snapshot from counts of groups of memories and candidates; see `ledger.Snapshot`."""
     states: dict[str, dict[str, int]] = {}
     importance, salience = [0] * 10, [0] * 10
-    for row in memories:
-        of_state = states.setdefault(row["state"], {})
-        of_state[row["memory_type"]] = of_state.get(row["memory_type"], 0) + row["memories"]
-        if row["state"] == "active":
-            importance[row["importance"] - 1] += row["memories"]
-            salience[row["tenth"]] += row["memories"]
-    for row in waiting:
-        states.setdefault(row["state"], {})[row["memory_type"]] = row["candidates"]
-    active = [row for row in memories if row["state"] == "active"]
+    for group in memory_groups:
+        counts = states.setdefault(group["state"], {})
+        counts[group["memory_type"]] = counts.get(group["memory_type"], 0) + group["memories"]
+        if group["state"] == "active":
+            importance[group["importance"] - 1] += group["memories"]
+            salience[group["tenth"]] += group["memories"]
+    for group in candidate_groups:
+        states.setdefault(group["state"], {})[group["memory_type"]] = group["candidates"]
+    active_groups = [group for group in memory_groups if group["state"] == "active"]
     return {
         "states": states,
-        "pinned": sum(row["memories"] for row in active if row["pinned"]),
-        "minimized": sum(row["memories"] for row in active if row["minimized"]),
+        "pinned": sum(group["memories"] for group in active_groups if group["pinned"]),
+        "minimized": sum(group["memories"] for group in active_groups if group["minimized"]),
         "importance": importance,
         "salience": salience,
         "feeling": {
@@ -41,4 +46,5 @@ def snapshot(memories: list[Row], feeling: Row, waiting: list[Row]) -> dict[str,
 
 
 def mean(total: float, count: int) -> float | None:
+    """The mean, rounded; None of nothing."""
     return round(total / count, 4) if count else None

@@ -1,4 +1,4 @@
-"""Episodes that keep returning to one theme yield a semantic memory of it."""
+"""Distillation: episodes that keep returning to one theme yield a semantic memory of it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,65 +11,74 @@ from engine.embedding import MemoryVectors, estimate_tokens, normalized, search_
 from engine.ids import id_from
 from engine.memory import decode_content, encode_content
 from engine.models import Row
-from engine.night.integrate import period
-from engine.night.steps import ActiveRun, Step, in_batches
+from engine.night.integrate import decay_period
+from engine.night.steps import ActiveRun, Step, run_in_batches
 from engine.store import Write
 from engine.text import MAX_READ_CHARACTERS, WordForms, is_about, join_with_and, name_theme
 
-AT_ONCE = 50  # episodes in one step
-NEAR = 20  # related episodes looked at for each, unless the policy wants more of them for a theme
-READINGS_KEPT = 2_000
+BATCH_SIZE = 50  # episodes in one step
+MIN_NEIGHBOURS = 20  # similar episodes read for each; more if the policy wants large themes
+MAX_CACHED_TEXTS = 2_000
 CATEGORY = "pattern"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What a batch of new episodes comes to."""
+class ThemePlan:
+    """The themes that a batch of episodes founds, and the themes that episodes join."""
 
     themes: list[Row]
     joins: list[Row]
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
-    """What was read of episodes in this run: each is near to several others, and read once."""
+class WordFormsCache:
+    """The word forms of episodes by id: each episode is a neighbour of several others."""
 
-    kept: dict[str, WordForms] = field(default_factory=dict)
+    word_forms: dict[str, WordForms] = field(default_factory=dict)
 
     def of(self, episode: Row) -> WordForms:
-        if episode["id"] not in self.kept:
-            while len(self.kept) >= READINGS_KEPT:
-                del self.kept[next(iter(self.kept))]  # the one that was read first
-            self.kept[episode["id"]] = WordForms.of(said_in(episode))
-        return self.kept[episode["id"]]
+        """The word forms of an episode, from the cache if they are in it."""
+        if episode["id"] not in self.word_forms:
+            while len(self.word_forms) >= MAX_CACHED_TEXTS:
+                oldest_id = next(iter(self.word_forms))
+                del self.word_forms[oldest_id]
+            self.word_forms[episode["id"]] = WordForms.of(text_without_speaker(episode))
+        return self.word_forms[episode["id"]]
 
 
 async def distil(run: ActiveRun) -> dict[str, int]:
-    readings = Readings()
-    aside = await in_batches(
+    """Find the themes of all episodes that await one. Returns how many were set aside, if any."""
+    cache = WordFormsCache()
+    set_aside = await run_in_batches(
         run,
         "distil",
-        lambda write, limit: distil_some(run, write, readings, limit),
-        at_once=AT_ONCE,
+        lambda write, limit: distil_batch(run, write, cache, limit),
+        batch_size=BATCH_SIZE,
     )
-    return {"set_aside": aside} if aside else {}
+    return {"set_aside": set_aside} if set_aside else {}
 
 
-async def distil_some(run: ActiveRun, write: Write, readings: Readings, limit: int) -> Step | None:
+async def distil_batch(
+    run: ActiveRun, write: Write, cache: WordFormsCache, limit: int
+) -> Step | None:
+    """Find the themes of up to `limit` episodes."""
     figures = run.policy.types["episodic"]
     rows = await write(
         "night/distillation/list_new_episodes",
-        **run.whose,
+        **run.persona_parameters,
         limit=limit,
-        near=max(NEAR, 2 * figures.distil_episodes),
+        near=max(MIN_NEIGHBOURS, 2 * figures.distil_episodes),
         similarity=figures.distil_threshold,
         characters=2 * MAX_READ_CHARACTERS,
     )
     if not rows:
         return None
-    plan = await asyncio.to_thread(plan_themes, rows, run, readings)
+    plan = await asyncio.to_thread(plan_themes, rows, run, cache)
     distilled = await write(
-        "night/distillation/form_theme", **run.whose, rows=plan.themes, as_of=run.as_of
+        "night/distillation/form_theme",
+        **run.persona_parameters,
+        rows=plan.themes,
+        as_of=run.as_of,
     )
     joined = await write(
         "night/distillation/join_theme", tenant_id=run.tenant_id, rows=plan.joins, as_of=run.as_of
@@ -87,53 +96,61 @@ async def distil_some(run: ActiveRun, write: Write, readings: Readings, limit: i
     )
 
 
-def plan_themes(rows: Sequence[Row], run: ActiveRun, readings: Readings) -> Plan:
-    """Each episode in turn joins the theme of the nearest that it speaks of too, or founds one."""
+def plan_themes(rows: Sequence[Row], run: ActiveRun, cache: WordFormsCache) -> ThemePlan:
+    """Each episode in turn joins the theme of its nearest neighbour that it names too.
+
+    Without such a theme it founds one, with its neighbours that have none.
+    """
     strength = run.policy.figures.link_strength
-    least = run.policy.types["episodic"].distil_episodes
-    theme_of: dict[str, Row] = {}
-    plan = Plan([], [])
+    theme_of: dict[str, Row] = {}  # by episode id
+    plan = ThemePlan([], [])
     for row in rows:
-        episode, near = row["episode"], row["near"]
-        for it in [episode, *near]:
-            if it["themes"]:
-                theme_of.setdefault(it["id"], it["themes"][0])
+        episode, neighbours = row["episode"], row["near"]
+        for stored in [episode, *neighbours]:
+            if stored["themes"]:
+                theme_of.setdefault(stored["id"], stored["themes"][0])
         if episode["id"] in theme_of:
             continue
-        known = (theme_of[it["id"]] for it in near if it["id"] in theme_of)
-        theme = next((it for it in known if speaks_of(readings.of(episode), it)), None)
+        themes = (theme_of[near["id"]] for near in neighbours if near["id"] in theme_of)
+        word_forms = cache.of(episode)
+        theme = next((theme for theme in themes if names_theme(word_forms, theme)), None)
         if theme:
             theme_of[episode["id"]] = theme
             plan.joins.append(
                 {"theme_id": theme["id"], "episode_id": episode["id"], "strength": strength}
             )
             continue
-        free = [episode, *(it for it in near if it["id"] not in theme_of)]
-        places, terms = name_theme([readings.of(it) for it in free], min_texts=least)
-        group = [free[place] for place in places]
-        days = {it["said_at"].date() for it in group}
-        if len(days) > 1 and terms:
-            founded = theme_row(run, group, terms, strength)
+        without_theme = [episode, *(near for near in neighbours if near["id"] not in theme_of)]
+        if founded := found_theme(run, without_theme, cache):
             plan.themes.append(founded)
-            theme_of |= dict.fromkeys((it["id"] for it in group), founded)
+            theme_of |= dict.fromkeys(founded["episode_ids"], founded)
     return plan
 
 
-def said_in(episode: Row) -> str:
-    """What was said, without who said it."""
+def found_theme(run: ActiveRun, episodes: Sequence[Row], cache: WordFormsCache) -> Row | None:
+    """The theme that enough of the episodes share on more than one day; None without one."""
+    min_episodes = run.policy.types["episodic"].distil_episodes
+    places, terms = name_theme([cache.of(episode) for episode in episodes], min_texts=min_episodes)
+    group = [episodes[place] for place in places]
+    days = {episode["said_at"].date() for episode in group}
+    return theme_row(run, group, terms) if len(days) > 1 and terms else None
+
+
+def text_without_speaker(episode: Row) -> str:
     return str(episode["text"]).removeprefix(f"{episode['about']}: ")
 
 
-def speaks_of(reading: WordForms, theme: Row) -> bool:
-    """Whether an episode says the first thing that a theme is named by."""
+def names_theme(word_forms: WordForms, theme: Row) -> bool:
+    """Whether a text contains the first term of a theme."""
     terms = decode_content(theme["content"]).get("terms") or [""]
-    return bool(terms[0]) and is_about(reading, terms[0])
+    return bool(terms[0]) and is_about(word_forms, terms[0])
 
 
-def theme_row(run: ActiveRun, group: Sequence[Row], terms: Sequence[str], strength: float) -> Row:
-    """A semantic memory of a theme, named by what its episodes share, in the middle of them."""
+def theme_row(run: ActiveRun, group: Sequence[Row], terms: Sequence[str]) -> Row:
+    """A semantic memory of a theme: named by the terms, its vector the mean of its episodes'."""
     about = group[0]["about"]
-    first, last = (pick(it["said_at"] for it in group) for pick in (min, max))
+    first = min(episode["said_at"] for episode in group)
+    last = max(episode["said_at"] for episode in group)
     content: dict[str, Any] = {
         "kind": CATEGORY,
         "subject": about,
@@ -143,9 +160,9 @@ def theme_row(run: ActiveRun, group: Sequence[Row], terms: Sequence[str], streng
         "last": last.isoformat(),
     }
     text = f"{about or 'Somebody'} keeps coming back to {join_with_and(terms)}."
-    meaning = normalized(np.mean([it["embedding"] for it in group], axis=0))
+    vector = normalized(np.mean([episode["embedding"] for episode in group], axis=0))
     return {
-        "id": id_from(run.persona.id, *sorted(it["id"] for it in group)),
+        "id": id_from(run.persona.id, *sorted(episode["id"] for episode in group)),
         "text": text,
         "token_estimate": estimate_tokens(text),
         "content": encode_content(content),
@@ -153,10 +170,10 @@ def theme_row(run: ActiveRun, group: Sequence[Row], terms: Sequence[str], streng
         "category": CATEGORY,
         "said_at": last,
         "valid_from": first,
-        "fades_at": run.as_of + period(run.policy, "semantic", CATEGORY),
-        "strength": strength,
-        "embedding": meaning,
-        "packed_vectors": MemoryVectors(meaning).pack(),
+        "fades_at": run.as_of + decay_period(run.policy, "semantic", CATEGORY),
+        "strength": run.policy.figures.link_strength,
+        "embedding": vector,
+        "packed_vectors": MemoryVectors(vector).pack(),
         "search_scope": search_scope(run.tenant_id, run.persona.id),
-        "episode_ids": [it["id"] for it in group],
+        "episode_ids": [episode["id"] for episode in group],
     }

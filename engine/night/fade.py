@@ -1,4 +1,7 @@
-"""Links that are used grow stronger; what is not used fades. In batches, by statements."""
+"""Fading: used links grow stronger; unused links and memories weaken and are archived.
+
+Each stage runs one statement over batches. The statements store how to undo them.
+"""
 
 from typing import Any
 
@@ -6,113 +9,123 @@ from engine.models import EARLIEST
 from engine.night.steps import ActiveRun, Step
 from engine.store import Write
 
-AT_ONCE = 2_500  # memories whose links are strengthened in one step: about 10,000 links
-FADING_AT_ONCE = 10_000  # memories that decay in one step
-PRUNED_AT_ONCE = 5_000  # memories whose weak links are looked at in one step
+STRENGTHEN_BATCH = 2_500  # memories whose links are strengthened in one step: about 10,000 links
+FADE_BATCH = 10_000  # memories that are rescheduled, decay or are archived in one step
+PRUNE_BATCH = 5_000  # memories whose weak links are looked at in one step
+
+
+async def strengthen(run: ActiveRun) -> dict[str, int]:
+    """Strengthen the links of memories used since the last night."""
+
+    async def strengthen_batch(write: Write, place: int) -> Step | None:
+        (row,) = await write(
+            "night/fading/strengthen_links",
+            **step_parameters(run, place),
+            since=run.slept_at or EARLIEST,
+            limit=STRENGTHEN_BATCH,
+            figures=run.policy.as_parameter(),
+        )
+        return step_over(row["memories"], STRENGTHEN_BATCH, {"strengthened": row["links"]})
+
+    while await run.step("strengthen", strengthen_batch):
+        pass
+    return {}
 
 
 async def reschedule(run: ActiveRun) -> dict[str, int]:
     """After a change of policy, make every memory due now, so that decay and prune look at it."""
     if run.policy_version == run.rescheduled_version:
         return {}
-    last, reached = "", list[str]()
+    last_id, last_ids = "", list[str]()
 
-    async def put_some(write: Write, place: int) -> Step | None:
+    async def reschedule_batch(write: Write, place: int) -> Step | None:
         (row,) = await write(
             "night/fading/reschedule",
-            **run.whose,
-            run_id=run.id,
-            place=place,
+            **step_parameters(run, place),
             as_of=run.as_of,
-            after=last,
-            limit=FADING_AT_ONCE,
+            after=last_id,
+            limit=FADE_BATCH,
             never=EARLIEST,
         )
         if row["memories"]:
-            reached.append(row["last"])
+            last_ids.append(row["last"])
             return Step({"rescheduled": row["memories"]})
-        await write("night/fading/set_rescheduled_version", **run.whose, version=run.policy_version)
+        await write(
+            "night/fading/set_rescheduled_version",
+            **run.persona_parameters,
+            version=run.policy_version,
+        )
         return None
 
-    while await run.step("reschedule", put_some):
-        last = reached[-1]
-    return {}
-
-
-async def strengthen(run: ActiveRun) -> dict[str, int]:
-    async def some(write: Write, place: int) -> Step | None:
-        (row,) = await write(
-            "night/fading/strengthen_links",
-            **in_step(run, place),
-            since=run.slept_at or EARLIEST,
-            limit=AT_ONCE,
-            figures=run.policy.as_parameter(),
-        )
-        return found(row["memories"], AT_ONCE, {"strengthened": row["links"]})
-
-    while await run.step("strengthen", some):
-        pass
+    while await run.step("reschedule", reschedule_batch):
+        last_id = last_ids[-1]  # only now is the batch committed; a step may be retried
     return {}
 
 
 async def prune(run: ActiveRun) -> dict[str, int]:
-    pinned: dict[int, int] = {}  # by step, since one may be tried twice
+    """Delete weak links that were long unused. Returns how many a pin has kept, if any."""
+    pinned: dict[int, int] = {}  # by the place of the step, since a step may be retried
 
-    async def some(write: Write, place: int) -> Step | None:
+    async def prune_batch(write: Write, place: int) -> Step | None:
         (row,) = await write(
             "night/fading/prune_links",
-            **in_step(run, place),
+            **step_parameters(run, place),
             as_of=run.as_of,
-            limit=PRUNED_AT_ONCE,
+            limit=PRUNE_BATCH,
             figures=run.policy.as_parameter(),
         )
         pinned[place] = row["pinned"]
-        return found(row["memories"], PRUNED_AT_ONCE, {"pruned": row["pruned"]})
+        return step_over(row["memories"], PRUNE_BATCH, {"pruned": row["pruned"]})
 
-    while await run.step("prune", some):
+    while await run.step("prune", prune_batch):
         pass
     kept = sum(pinned.values())
     return {"pinned": kept} if kept else {}
 
 
 async def decay(run: ActiveRun) -> dict[str, int]:
-    async def some(write: Write, place: int) -> Step | None:
+    """Lower the importance of memories that were unused for a period."""
+
+    async def decay_batch(write: Write, place: int) -> Step | None:
         (row,) = await write(
             "night/fading/decay_importance",
-            **in_step(run, place),
+            **step_parameters(run, place),
             as_of=run.as_of,
-            limit=FADING_AT_ONCE,
+            limit=FADE_BATCH,
             figures=run.policy.as_parameter(),
         )
-        return found(row["memories"], FADING_AT_ONCE, {"decayed": row["decayed"]})
+        return step_over(row["memories"], FADE_BATCH, {"decayed": row["decayed"]})
 
-    while await run.step("decay", some):
+    while await run.step("decay", decay_batch):
         pass
     return {}
 
 
 async def archive(run: ActiveRun) -> dict[str, int]:
-    async def some(write: Write, place: int) -> Step | None:
+    """Archive memories of least importance that were long unused."""
+
+    async def archive_batch(write: Write, place: int) -> Step | None:
         (row,) = await write(
             "night/fading/archive_memories",
-            **in_step(run, place),
+            **step_parameters(run, place),
             as_of=run.as_of,
-            limit=FADING_AT_ONCE,
+            limit=FADE_BATCH,
         )
-        archived = row["archived"]
-        # What an archived fact has closed holds again.
-        await write("memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=archived)
-        return found(row["memories"], FADING_AT_ONCE, {"archived": len(archived)})
+        archived_ids = row["archived"]
+        # A fact that an archived one had closed holds again.
+        await write("memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=archived_ids)
+        return step_over(row["memories"], FADE_BATCH, {"archived": len(archived_ids)})
 
-    while await run.step("archive", some):
+    while await run.step("archive", archive_batch):
         pass
     return {}
 
 
-def in_step(run: ActiveRun, place: int) -> dict[str, Any]:
-    return {**run.whose, "run_id": run.id, "place": place}
+def step_parameters(run: ActiveRun, place: int) -> dict[str, Any]:
+    """The parameters that name a step in a statement."""
+    return {**run.persona_parameters, "run_id": run.id, "place": place}
 
 
-def found(memories: int, limit: int, did: dict[str, int]) -> Step | None:
-    """A step over so many memories; none when there were none."""
+def step_over(memories: int, limit: int, did: dict[str, int]) -> Step | None:
+    """A step over so many memories; None when there were none."""
     return Step(did, more=memories == limit) if memories else None

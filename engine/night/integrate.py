@@ -1,4 +1,4 @@
-"""Candidates that have had their time become memories, or reinforce the one that is there."""
+"""Integration: each candidate past its editing window becomes a memory or is merged into one."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,199 +11,245 @@ from engine.embedding import MIN_KNOWN_SHARE, has_reliable_vector
 from engine.ids import new_id
 from engine.memory import Fact, as_fact, decode_content, find_held_fact
 from engine.models import Row
-from engine.night.steps import ActiveRun, Formed, Step, as_similarity, in_batches, similar_formed
+from engine.night.steps import (
+    ActiveRun,
+    FormedMemory,
+    Step,
+    round_similarity,
+    run_in_batches,
+    similar_formed,
+)
 from engine.policy import Policy
 from engine.store import Write
 from engine.text import fingerprint
 
-AT_ONCE = 200  # candidates in one step
-NEAR = 10  # memories looked at for each
+BATCH_SIZE = 200  # candidates in one step
+NEIGHBOURS = 10  # similar memories that each candidate is compared with
 LABELS = {"episodic": "Episodic", "semantic": "Semantic", "somatic": "Somatic"}
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A candidate becomes a memory of its own, or is the memory that is there already."""
+    """What becomes of a candidate: a new memory, or a part of an existing one."""
 
     candidate: Row
-    into: str | None
+    merge_into: str | None  # id of a memory; None when the candidate becomes one
     similarity: float | None
 
 
 async def integrate(run: ActiveRun) -> dict[str, int]:
-    """Decide on every candidate in the order it was said, whatever the size of a batch."""
-    formed: dict[str, Formed] = {}
-    await in_batches(
+    """Decide on all candidates in the order they were said. Returns those left, by reason."""
+    formed: dict[str, FormedMemory] = {}
+    await run_in_batches(
         run,
         "integrate",
-        lambda write, limit: integrate_some(run, write, formed, limit),
-        at_once=AT_ONCE,
-        after=lambda: run.formed.update(formed),
+        lambda write, limit: integrate_batch(run, write, formed, limit),
+        batch_size=BATCH_SIZE,
+        on_commit=lambda: run.formed.update(formed),
     )
-    while await run.step("integrate", lambda write, _: pass_over_some(run, write)):
+    while await run.step("integrate", lambda write, _: pass_over_batch(run, write)):
         pass
-    left = await run.graph.read("night/integration/count_remaining", **run.whose)
-    return {row["reason"]: row["candidates"] for row in left}
+    rows = await run.graph.read("night/integration/count_remaining", **run.persona_parameters)
+    return {row["reason"]: row["candidates"] for row in rows}
 
 
-async def integrate_some(
-    run: ActiveRun, write: Write, formed: dict[str, Formed], limit: int
+async def integrate_batch(
+    run: ActiveRun, write: Write, formed: dict[str, FormedMemory], limit: int
 ) -> Step | None:
-    """`formed` tells what became a memory, once the step is over; a step may be tried twice."""
+    """Decide on up to `limit` candidates and apply the decisions.
+
+    Fills `formed` with the memories of this batch. It is cleared first: a step may be retried.
+    """
     formed.clear()
     rows = await write(
         "night/integration/list_eligible_candidates",
-        **run.whose,
+        **run.persona_parameters,
         drawn_before=run.drawn_before,
         limit=limit,
-        near=NEAR,
-        similarity=lowest_threshold(run.policy),
+        near=NEIGHBOURS,
+        similarity=min_merge_threshold(run.policy),
         legible=MIN_KNOWN_SHARE,
     )
-    names = sorted({row["candidate"]["fact"] for row in rows if row["candidate"]["fact"]})
-    known = await write("night/integration/list_facts", **run.whose, facts=names)
-    decisions = await asyncio.to_thread(decide, rows, run.formed, standing_facts(known), run.policy)
-    new = {it.candidate["id"]: it.candidate for it in decisions if it.into is None}
+    fact_keys = sorted({row["candidate"]["fact"] for row in rows if row["candidate"]["fact"]})
+    fact_rows = await write(
+        "night/integration/list_facts", **run.persona_parameters, facts=fact_keys
+    )
+    decisions = await asyncio.to_thread(
+        decide, rows, run.formed, standing_facts(fact_rows), run.policy
+    )
+    formed_rows, merged_rows = await apply_decisions(run, write, decisions)
+    if not formed_rows and not merged_rows:
+        return None
+    candidates = {row["candidate"]["id"]: row["candidate"] for row in rows}
+    formed |= {row["id"]: as_formed(candidates[row["id"]]) for row in formed_rows}
+    merged_count = sum(len(row["candidates"]) for row in merged_rows)
+    return Step(
+        {"formed": len(formed_rows), "merged": merged_count},
+        {"formed": formed_rows, "merged": merged_rows},
+        # What could not be merged, since it was flagged meanwhile, is decided on once more.
+        more=len(rows) == limit or len(formed_rows) + merged_count < len(rows),
+    )
 
-    became = await write(
+
+async def apply_decisions(
+    run: ActiveRun, write: Write, decisions: Sequence[Decision]
+) -> tuple[list[Row], list[Row]]:
+    """Form new memories and merge candidates. Returns the rows of both, as they were changed."""
+    candidates = [decision.candidate for decision in decisions if decision.merge_into is None]
+    formed_rows = await write(
         "night/integration/form_memories",
-        **run.whose,
+        **run.persona_parameters,
         rows=[
             {
-                "id": new_id,
-                "label": LABELS[it["memory_type"]],
-                "fades_at": run.as_of + period(run.policy, it["memory_type"], it["category"]),
+                "id": candidate["id"],
+                "label": LABELS[candidate["memory_type"]],
+                "fades_at": run.as_of
+                + decay_period(run.policy, candidate["memory_type"], candidate["category"]),
             }
-            for new_id, it in new.items()
+            for candidate in candidates
         ],
         as_of=run.as_of,
         awaits="links",
     )
-    merged = await write(
+    merged_rows = await write(
         "night/integration/merge_candidates",
         tenant_id=run.tenant_id,
-        rows=by_memory(decisions),
+        rows=merges_by_memory(decisions),
         as_of=run.as_of,
         figures=run.policy.as_parameter(),
     )
-    if not became and not merged:
-        return None
-    formed |= {row["id"]: as_formed(new[row["id"]]) for row in became}
-    taken = len(became) + sum(len(row["candidates"]) for row in merged)
-    return Step(
-        {"formed": len(became), "merged": taken - len(became)},
-        {"formed": became, "merged": merged},
-        # What could not be merged, since it was flagged meanwhile, is decided on once more.
-        more=len(rows) == limit or taken < len(rows),
-    )
+    return formed_rows, merged_rows
 
 
-async def pass_over_some(run: ActiveRun, write: Write) -> Step | None:
+async def pass_over_batch(run: ActiveRun, write: Write) -> Step | None:
+    """Pass over candidates that are suppressed, and add that to the history of their flags."""
     rows = await write(
         "night/integration/pass_over_candidates",
-        **run.whose,
+        **run.persona_parameters,
         drawn_before=run.drawn_before,
         as_of=run.as_of,
-        limit=AT_ONCE,
+        limit=BATCH_SIZE,
     )
     if not rows:
         return None
     await write(
         "talk/events/add_effect_events",
-        tenant_id=run.whose["tenant_id"],
+        tenant_id=run.tenant_id,
         ids=[row["id"] for row in rows],
         event={"id": new_id(), "action": "passed_over", "by": "engine", "at": run.as_of},
         of_flags=True,
     )
-    return Step({"passed_over": len(rows)}, {"passed_over": rows}, more=len(rows) == AT_ONCE)
+    return Step({"passed_over": len(rows)}, {"passed_over": rows}, more=len(rows) == BATCH_SIZE)
 
 
-def lowest_threshold(policy: Policy) -> float:
-    """No memory less similar than this can be merged into, whatever its type and category."""
+def min_merge_threshold(policy: Policy) -> float:
+    """The lowest merge threshold of any type and category: less similar memories never merge."""
     return min(figures.merge_threshold for figures in policy.all_figures())
 
 
-def period(policy: Policy, memory_type: str, category: str | None) -> timedelta:
-    """How long a new memory stays as it is."""
+def decay_period(policy: Policy, memory_type: str, category: str | None) -> timedelta:
+    """How long a memory keeps its importance without an access."""
     return timedelta(days=policy.of(memory_type, category).decay_days)
 
 
 def decide(
     rows: Sequence[Row],
-    formed: dict[str, Formed],
+    formed: dict[str, FormedMemory],
     facts: dict[str, list[Fact]],
     policy: Policy,
 ) -> list[Decision]:
-    """Each candidate in turn, knowing what those before it became."""
-    could_be = formed | {row["candidate"]["id"]: as_formed(row["candidate"]) for row in rows}
+    """The decisions on candidates in their order; each may merge into what one before it formed."""
+    comparable = formed | {row["candidate"]["id"]: as_formed(row["candidate"]) for row in rows}
     embeddings = [row["candidate"]["embedding"] for row in rows]
-    near_here = similar_formed(embeddings, could_be, floor=lowest_threshold(policy))
-    there, facts = set(formed), {name: list(held) for name, held in facts.items()}
+    similar = similar_formed(embeddings, comparable, min_similarity=min_merge_threshold(policy))
+    existing_ids = set(formed)
+    facts = {fact_key: list(held_facts) for fact_key, held_facts in facts.items()}
     decisions = []
-    for row, near in zip(rows, near_here, strict=True):
+    for row, similarities in zip(rows, similar, strict=True):
         candidate = row["candidate"]
         fact = as_fact(candidate["id"], decode_content(candidate["content"]), candidate["said_at"])
-        held = facts.setdefault(candidate["fact"] or "", [])
-        if fact:
-            near = {}  # a stated fact is the same when it says the same, not when it sounds alike
-        else:
-            kind = (candidate["memory_type"], candidate["about"])
-            near = {
-                other: it
-                for other, it in near.items()
-                if other in there
-                and could_be[other][:2] == kind
-                and could_be[other].can_be(could_be[candidate["id"]])
-                and of_one_time(candidate, could_be[other].said_at, policy)
+        held_facts = facts.setdefault(candidate["fact"] or "", [])
+        nearby = {}  # a stated fact merges when it says the same, not when it sounds alike
+        if not fact:
+            this = comparable[candidate["id"]]
+            nearby = {
+                memory_id: similarity
+                for memory_id, similarity in similarities.items()
+                if memory_id in existing_ids
+                and is_same_kind(this, comparable[memory_id])
+                and may_be_same_time(candidate, comparable[memory_id].said_at, policy)
             }
-        remembered = [
-            it
-            for it in row["near"]
-            if of_one_time(candidate, it["said_at"], policy)
-            and (it["text"] is None or fingerprint(it["text"]) == fingerprint(candidate["text"]))
-        ]
-        decision = decide_on(candidate, remembered, near, fact, held, policy)
+        neighbours = mergeable_neighbours(candidate, row["near"], policy)
+        decision = decide_on(candidate, neighbours, nearby, fact, held_facts, policy)
         decisions.append(decision)
-        if decision.into is None:
-            there.add(candidate["id"])
+        if decision.merge_into is None:
+            existing_ids.add(candidate["id"])
             if fact:
-                held.append(fact)
+                held_facts.append(fact)
     return decisions
 
 
-def of_one_time(candidate: Row, said_at: datetime, policy: Policy) -> bool:
-    """Whether a candidate may be what was said then: words can be repeated, feelings are felt."""
+def is_same_kind(this: FormedMemory, other: FormedMemory) -> bool:
+    """Whether two may be one memory: of one type, about one subject, and comparable."""
+    same_type = this.memory_type == other.memory_type
+    return same_type and this.about == other.about and this.is_comparable(other)
+
+
+def mergeable_neighbours(candidate: Row, neighbours: Sequence[Row], policy: Policy) -> list[Row]:
+    """The memories in the graph that the candidate may be the same as."""
+    return [
+        memory
+        for memory in neighbours
+        if may_be_same_time(candidate, memory["said_at"], policy)
+        and (
+            memory["text"] is None or fingerprint(memory["text"]) == fingerprint(candidate["text"])
+        )
+    ]
+
+
+def may_be_same_time(candidate: Row, said_at: datetime, policy: Policy) -> bool:
+    """Whether a candidate may be what was said then; a feeling is the same only for some hours."""
     figures = policy.of(candidate["memory_type"], candidate["category"])
-    apart: timedelta = abs(candidate["said_at"] - said_at)
-    return candidate["memory_type"] != "somatic" or apart <= timedelta(hours=figures.feeling_hours)
+    distance: timedelta = abs(candidate["said_at"] - said_at)
+    return candidate["memory_type"] != "somatic" or distance <= timedelta(
+        hours=figures.feeling_hours
+    )
 
 
 def decide_on(
     candidate: Row,
-    remembered: Sequence[Row],
-    near: dict[str, float],
+    neighbours: Sequence[Row],
+    nearby: dict[str, float],
     fact: Fact | None,
-    held: Sequence[Fact],
+    held_facts: Sequence[Fact],
     policy: Policy,
 ) -> Decision:
-    """Whether this candidate says again what a memory holds."""
-    if fact and (told := find_held_fact(fact, held)):
-        return Decision(candidate, told.id, None)
-    near |= {
-        other["id"]: as_similarity(other["similarity"])
-        for other in remembered
-        if other["about"] == candidate["about"] and not (fact and other["fact"])
+    """The decision on one candidate: merge into the memory of the same fact, or the most similar.
+
+    `neighbours` are memories in the graph; `nearby` has similarities of memories of this run.
+    """
+    if fact and (held := find_held_fact(fact, held_facts)):
+        return Decision(candidate, held.id, None)
+    similarities = nearby | {
+        memory["id"]: round_similarity(memory["similarity"])
+        for memory in neighbours
+        if memory["about"] == candidate["about"] and not (fact and memory["fact"])
     }
     threshold = policy.of(candidate["memory_type"], candidate["category"]).merge_threshold
-    same = [(-similarity, other) for other, similarity in near.items() if similarity >= threshold]
-    if not same:
+    similar = [
+        (-similarity, memory_id)
+        for memory_id, similarity in similarities.items()
+        if similarity >= threshold
+    ]
+    if not similar:
         return Decision(candidate, None, None)
-    similarity, nearest = min(same)
-    return Decision(candidate, nearest, -similarity)
+    negated_similarity, most_similar_id = min(similar)
+    return Decision(candidate, most_similar_id, -negated_similarity)
 
 
-def as_formed(candidate: Row) -> Formed:
-    return Formed(
+def as_formed(candidate: Row) -> FormedMemory:
+    """The memory that a candidate becomes, for comparison."""
+    return FormedMemory(
         candidate["memory_type"],
         candidate["about"],
         candidate["said_at"],
@@ -212,21 +258,24 @@ def as_formed(candidate: Row) -> Formed:
     )
 
 
-def by_memory(decisions: Sequence[Decision]) -> list[Row]:
-    merged: dict[str, list[Row]] = {}
-    for it in decisions:
-        if it.into is not None:
-            told = {"id": it.candidate["id"], "similarity": it.similarity}
-            merged.setdefault(it.into, []).append(told)
-    return [{"memory_id": into, "candidates": told} for into, told in merged.items()]
+def merges_by_memory(decisions: Sequence[Decision]) -> list[Row]:
+    """For each memory that is merged into, its candidates."""
+    candidates: dict[str, list[Row]] = {}
+    for decision in decisions:
+        if decision.merge_into is not None:
+            merged = {"id": decision.candidate["id"], "similarity": decision.similarity}
+            candidates.setdefault(decision.merge_into, []).append(merged)
+    return [
+        {"memory_id": memory_id, "candidates": merged} for memory_id, merged in candidates.items()
+    ]
 
 
 def standing_facts(rows: Sequence[Row]) -> dict[str, list[Fact]]:
-    """By what they are filed under, the facts of memories that are active and not flagged."""
-    found: dict[str, list[Fact]] = {}
+    """The facts of memories that are active and not flagged, by fact key."""
+    facts: dict[str, list[Fact]] = {}
     for row in rows:
         memory = row["memory"]
         fact = as_fact(memory["id"], decode_content(memory["content"]), memory["said_at"])
         if fact and memory["state"] == "active" and not memory["flagged"]:
-            found.setdefault(memory["fact"], []).append(fact)
-    return found
+            facts.setdefault(memory["fact"], []).append(fact)
+    return facts

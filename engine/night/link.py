@@ -1,4 +1,4 @@
-"""New memories are linked to what they relate to, follow, extend or contradict."""
+"""Linking: new memories get links to what they relate to, follow, extend or contradict."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -9,118 +9,138 @@ from engine.embedding import has_reliable_vector
 from engine.memory import timeline
 from engine.models import Row
 from engine.night.integrate import standing_facts
-from engine.night.steps import ActiveRun, Step, as_similarity, in_batches, similar_formed
+from engine.night.steps import ActiveRun, Step, round_similarity, run_in_batches, similar_formed
 from engine.policy import Policy
 from engine.store import Write
 
-AT_ONCE = 200  # memories in one step
-NEXT = {"episodic": "theme"}  # the stage that new memories of a type go on to
+BATCH_SIZE = 200  # memories in one step
+NEXT_AWAITS = {"episodic": "theme"}  # what a linked memory awaits next, by type; others nothing
 
 
 class Link(NamedTuple):
-    """One link to be made. Unique by where it goes from, where to, and its type."""
+    """The key of a link to be made."""
 
     from_id: str
     to_id: str
     type: str
 
 
+class Neighbour(NamedTuple):
+    """A memory that is similar to a new one."""
+
+    id: str
+    similarity: float
+    said_at: datetime
+
+
 async def link(run: ActiveRun) -> dict[str, int]:
-    aside = await in_batches(
-        run, "link", lambda write, limit: link_some(run, write, limit), at_once=AT_ONCE
+    """Link all memories that await links. Returns how many were set aside, if any."""
+    set_aside = await run_in_batches(
+        run, "link", lambda write, limit: link_batch(run, write, limit), batch_size=BATCH_SIZE
     )
-    return {"set_aside": aside} if aside else {}
+    return {"set_aside": set_aside} if set_aside else {}
 
 
-async def link_some(run: ActiveRun, write: Write, limit: int) -> Step | None:
-    most = max(figures.relate_limit for figures in run.policy.all_figures())
-    rows = await write("night/linking/list_new_memories", **run.whose, limit=limit, near=most + 1)
+async def link_batch(run: ActiveRun, write: Write, limit: int) -> Step | None:
+    """Link up to `limit` new memories, and recompute until when their facts hold."""
+    max_neighbours = max(figures.relate_limit for figures in run.policy.all_figures()) + 1
+    rows = await write(
+        "night/linking/list_new_memories",
+        **run.persona_parameters,
+        limit=limit,
+        near=max_neighbours,
+    )
     if not rows:
         return None
-    facts = sorted({row["memory"]["fact"] for row in rows if row["memory"]["fact"]})
-    known = await write("night/integration/list_facts", **run.whose, facts=facts)
+    fact_keys = sorted({row["memory"]["fact"] for row in rows if row["memory"]["fact"]})
+    fact_rows = await write(
+        "night/integration/list_facts", **run.persona_parameters, facts=fact_keys
+    )
 
-    planned = await asyncio.to_thread(plan_links, rows, known, run)
+    planned = await asyncio.to_thread(plan_links, rows, fact_rows, run)
     strength = run.policy.figures.link_strength
-    made = await write(
+    linked = await write(
         "night/linking/add_links",
         tenant_id=run.tenant_id,
         rows=[
-            {**it._asdict(), "strength": strength, "similarity": similarity}
-            for it, similarity in planned.items()
+            {**key._asdict(), "strength": strength, "similarity": similarity}
+            for key, similarity in planned.items()
         ],
         as_of=run.as_of,
     )
     ids = [row["memory"]["id"] for row in rows]
     closed = await write("memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=ids)
-    await write("night/linking/set_next_stage", tenant_id=run.tenant_id, ids=ids, awaits=NEXT)
+    await write(
+        "night/linking/set_next_stage", tenant_id=run.tenant_id, ids=ids, awaits=NEXT_AWAITS
+    )
     return Step(
-        {"linked": len(made), "facts_closed": len(closed), "memories": len(rows)},
-        {"linked": made, "facts_closed": closed},
+        {"linked": len(linked), "facts_closed": len(closed), "memories": len(rows)},
+        {"linked": linked, "facts_closed": closed},
         more=len(rows) == limit,
     )
 
 
 def plan_links(
-    rows: Sequence[Row], known: Sequence[Row], run: ActiveRun
+    rows: Sequence[Row], fact_rows: Sequence[Row], run: ActiveRun
 ) -> dict[Link, float | None]:
-    """The links of new memories, with the similarity of those that are alike in meaning."""
+    """The links of new memories. The value of a RELATED link is its similarity."""
     planned: dict[Link, float | None] = {}
-    floor = min(figures.relate_threshold for figures in run.policy.all_figures())
-    near_here = similar_formed(
-        [row["memory"]["embedding"] for row in rows], run.formed, floor=floor
-    )
-    for row, near in zip(rows, near_here, strict=True):
-        told = {
-            other: (similarity, run.formed[other].said_at)
-            for other, similarity in near.items()
-            if run.formed[other].words is None
-        }
-        planned |= related(row, told, run.policy)
-        planned |= dict.fromkeys(in_sequence(row, run.policy))
-    for held in standing_facts(known).values():
-        course = timeline(held)
+    threshold = min(figures.relate_threshold for figures in run.policy.all_figures())
+    embeddings = [row["memory"]["embedding"] for row in rows]
+    similar = similar_formed(embeddings, run.formed, min_similarity=threshold)
+    for row, similarities in zip(rows, similar, strict=True):
+        formed_neighbours = [
+            Neighbour(memory_id, similarity, run.formed[memory_id].said_at)
+            for memory_id, similarity in similarities.items()
+            if run.formed[memory_id].fingerprint is None
+        ]
+        planned |= related_links(row, formed_neighbours, run.policy)
+        planned |= dict.fromkeys(sequence_links(row, run.policy))
+    for facts in standing_facts(fact_rows).values():
+        course = timeline(facts)
         planned |= dict.fromkeys(Link(*pair, "CONTRADICTS") for pair in course.contradicts)
         planned |= dict.fromkeys(Link(*pair, "EXTENDS") for pair in course.extends)
     return planned
 
 
-def related(
-    row: Row, here: dict[str, tuple[float, datetime]], policy: Policy
+def related_links(
+    row: Row, formed_neighbours: Sequence[Neighbour], policy: Policy
 ) -> dict[Link, float | None]:
-    """Links to the nearest in meaning, each from the later said to the earlier said."""
+    """Links to the most similar memories, each from the later said to the earlier said."""
     memory = row["memory"]
     if not has_reliable_vector(memory):
         return {}
     figures = policy.of(memory["memory_type"], memory["category"])
-    near = {
-        it["id"]: (as_similarity(it["similarity"]), it["said_at"])
-        for it in row["near"]
-        if has_reliable_vector(it)
+    neighbours = {
+        stored["id"]: Neighbour(
+            stored["id"], round_similarity(stored["similarity"]), stored["said_at"]
+        )
+        for stored in row["near"]
+        if has_reliable_vector(stored)
     }
-    near |= {other: it for other, it in here.items() if other != memory["id"]}
-    chosen = sorted(near.items(), key=lambda it: (-it[1][0], it[0]))[: figures.relate_limit]
+    neighbours |= {
+        neighbour.id: neighbour for neighbour in formed_neighbours if neighbour.id != memory["id"]
+    }
+    most_similar_first = sorted(
+        neighbours.values(), key=lambda neighbour: (-neighbour.similarity, neighbour.id)
+    )
     links: dict[Link, float | None] = {}
-    for other, (similarity, when) in chosen:
-        if similarity >= figures.relate_threshold:
-            newer, older = ordered((memory["said_at"], memory["id"]), (when, other))
-            links[Link(newer, older, "RELATED")] = similarity
+    for neighbour in most_similar_first[: figures.relate_limit]:
+        if neighbour.similarity >= figures.relate_threshold:
+            this, other = (memory["said_at"], memory["id"]), (neighbour.said_at, neighbour.id)
+            (_, later_id), (_, earlier_id) = max(this, other), min(this, other)
+            links[Link(later_id, earlier_id, "RELATED")] = neighbour.similarity
     return links
 
 
-def ordered(one: tuple[datetime, str], other: tuple[datetime, str]) -> tuple[str, str]:
-    """The ids of two memories, the one that was said later first."""
-    return (one[1], other[1]) if one > other else (other[1], one[1])
-
-
-def in_sequence(row: Row, policy: Policy) -> Iterable[Link]:
-    """What was said just before precedes it, and it precedes what was said next."""
+def sequence_links(row: Row, policy: Policy) -> Iterable[Link]:
+    """PRECEDES links of an episode from the one said before it and to the one said after it."""
     memory = row["memory"]
     if memory["memory_type"] != "episodic":
         return
     figures = policy.of(memory["memory_type"], memory["category"])
-    longest = timedelta(hours=figures.sequence_hours)
-    if row["previous"] and memory["said_at"] - row["previous"]["said_at"] <= longest:
+    max_gap = timedelta(hours=figures.sequence_hours)
+    if row["previous"] and memory["said_at"] - row["previous"]["said_at"] <= max_gap:
         yield Link(row["previous"]["id"], memory["id"], "PRECEDES")
-    if row["next"] and row["next"]["said_at"] - memory["said_at"] <= longest:
+    if row["next"] and row["next"]["said_at"] - memory["said_at"] <= max_gap:
         yield Link(memory["id"], row["next"]["id"], "PRECEDES")

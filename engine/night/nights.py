@@ -1,10 +1,10 @@
-"""Running a persona's night, or an hour's fading: once for its time, by one worker, to its end."""
+"""Running a persona's night, or the fading of an hour: once for each period, by one worker."""
 
 import contextlib
 import json
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -22,7 +22,7 @@ from engine.night.fade import archive, decay, prune, reschedule, strengthen
 from engine.night.integrate import integrate
 from engine.night.ledger import Run, fold_ledger, get_run
 from engine.night.link import link
-from engine.night.steps import INDIGESTIBLE, ActiveRun, can_go_on
+from engine.night.steps import RECOVERABLE_ERRORS, ActiveRun, is_recoverable
 from engine.night.undo import undo_run
 from engine.policy import next_night, night_of, read_policy
 from engine.store import Graph
@@ -30,16 +30,17 @@ from engine.store import Graph
 log = structlog.get_logger("nights")
 
 STEP_SECONDS = 120.0  # one step may take this long; its statements touch thousands of nodes
-REHEARSAL_SECONDS = 300.0
-USES_KEPT = timedelta(days=7)  # a use told again within this time is not counted twice
+PREVIEW_SECONDS = 300.0
+PREVIEW_MAX_STEPS = 1_000_000
+USES_KEPT = timedelta(days=7)  # a use that is sent again within this time is not counted twice
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One thing a run does to one persona. A run that is taken up again skips what is done."""
+    """One part of a run. A run that is resumed skips the stages that have finished."""
 
     name: str
-    # Returns what it had to leave, counted by reason.
+    # Returns how many items it had to leave, by reason.
     run: Callable[[ActiveRun], Awaitable[dict[str, int]]]
 
 
@@ -59,6 +60,16 @@ NIGHT = (
 HOUR = tuple(stage for stage in NIGHT if stage.name in ("prune", "decay", "archive"))
 
 
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """The run that a caller asks for."""
+
+    kind: str  # night, hour
+    period: str  # the day, or the hour, in the persona's time zone
+    as_of: datetime
+    started_by: str
+
+
 async def run_night(
     graph: Graph,
     tenant_id: str,
@@ -68,30 +79,22 @@ async def run_night(
     started_by: str,
     stages: tuple[Stage, ...] = NIGHT,
 ) -> Run:
-    """Run the newest night that has come for this persona. One that is over is not run again."""
+    """Run the newest night that is due for this persona. One that is done is not run again."""
     persona = await get_persona(graph, tenant_id, persona_id)
     hour = (await read_policy(graph, tenant_id, persona_id)).figures.consolidate_at
-    night = {
-        "kind": "night",
-        "period": night_of(now, persona.time_zone, hour).isoformat(),
-        "as_of": now,
-        "started_by": started_by,
-    }
-    return await open_or_resume(graph, tenant_id, persona, night, {"night": stages, "hour": HOUR})
+    period = night_of(now, persona.time_zone, hour).isoformat()
+    request = RunRequest("night", period, now, started_by)
+    return await open_or_resume(graph, tenant_id, persona, request, {"night": stages, "hour": HOUR})
 
 
 async def run_hour(
     graph: Graph, tenant_id: str, persona_id: str, *, now: datetime, started_by: str
 ) -> Run:
-    """Let fade what is due to, once an hour. A night that was left open is gone on with first."""
+    """Fade what is due, once an hour. A night that was left open is resumed first."""
     persona = await get_persona(graph, tenant_id, persona_id)
-    hour = {
-        "kind": "hour",
-        "period": f"{now.astimezone(ZoneInfo(persona.time_zone)):%Y-%m-%dT%H%z}",
-        "as_of": now,
-        "started_by": started_by,
-    }
-    return await open_or_resume(graph, tenant_id, persona, hour, {"night": NIGHT, "hour": HOUR})
+    period = f"{now.astimezone(ZoneInfo(persona.time_zone)):%Y-%m-%dT%H%z}"
+    request = RunRequest("hour", period, now, started_by)
+    return await open_or_resume(graph, tenant_id, persona, request, {"night": NIGHT, "hour": HOUR})
 
 
 async def preview_night(
@@ -102,18 +105,22 @@ async def preview_night(
     now: datetime,
     stages: tuple[Stage, ...] = NIGHT,
 ) -> tuple[Run, list[Change]]:
-    """What a night would do, exactly: it is run, told, and has never happened."""
+    """The run that a night would be, and its changes. It is run in full and rolled back."""
 
-    async def whole_night(rehearsal: Graph) -> tuple[Run, list[Change]]:
+    async def run_and_read(preview: Graph) -> tuple[Run, list[Change]]:
         run = await run_night(
-            rehearsal, tenant_id, persona_id, now=now, started_by="rehearsal", stages=stages
+            preview, tenant_id, persona_id, now=now, started_by="preview", stages=stages
         )
-        rows = await rehearsal.read(
-            "night/runs/list_steps", tenant_id=tenant_id, run_id=run.id, after=0, limit=1_000_000
+        rows = await preview.read(
+            "night/runs/list_steps",
+            tenant_id=tenant_id,
+            run_id=run.id,
+            after=0,
+            limit=PREVIEW_MAX_STEPS,
         )
         return run, [change for row in rows for change in changes_of(row["step"])]
 
-    run, changes = await graph.with_limit(REHEARSAL_SECONDS).preview(whole_night)
+    run, changes = await graph.with_limit(PREVIEW_SECONDS).preview(run_and_read)
     return (run if run.state == "done_before" else replace(run, state="planned")), changes
 
 
@@ -121,93 +128,108 @@ async def open_or_resume(
     graph: Graph,
     tenant_id: str,
     persona: Persona,
-    wanted: Row,
+    request: RunRequest,
     stages: dict[str, tuple[Stage, ...]],
 ) -> Run:
-    """Open a run, or go on with the one that was left open, and then open this one.
+    """Execute the requested run, after resuming any run of the persona that was left open.
 
-    A run goes through the stages of its own kind, whatever the job that goes on with it.
+    A resumed run goes through the stages of its own kind, whatever kind is requested.
     """
-    patient = graph.with_limit(STEP_SECONDS)
+    limited = graph.with_limit(STEP_SECONDS)
     while True:
         worker = new_id()
-        found = await patient.write(
-            "night/runs/begin_run",
-            tenant_id=tenant_id,
-            persona_id=persona.id,
-            run={"id": new_id(), **wanted},
-            worker=worker,
-            seconds=PERSONA_LEASE_SECONDS,
-        )
-        if not found:
-            raise PersonaNotFound(persona.id)
-        (begun,) = found
-        run = begun["run"]
-        if begun["busy"]:
-            raise NightUnderWay(persona.id)
-        if run["state"] == "undoing":  # whoever took it back did not get to the end
+        begun = await begin_run(limited, tenant_id, persona, request, worker)
+        stored = begun["run"]
+        if stored["state"] == "undoing":  # the worker that was undoing it did not finish
             await undo_run(
-                patient, tenant_id, run["id"], now=wanted["as_of"], undone_by=wanted["started_by"]
+                limited, tenant_id, stored["id"], now=request.as_of, undone_by=request.started_by
             )
             continue
-        if run["state"] != "open":
-            return replace(await get_run(graph, tenant_id, run["id"]), state="done_before")
-        policy = await read_policy(patient, tenant_id, persona.id)
-        in_hand = ActiveRun(
-            graph=patient,
-            tenant_id=tenant_id,
-            persona=persona,
-            id=run["id"],
-            worker=worker,
-            as_of=run["as_of"],
-            slept_at=begun["slept_at"],
-            policy_version=begun["policy_version"],
-            rescheduled_version=begun["rescheduled_version"],
-            policy=policy,
-            window=timedelta(hours=policy.figures.editing_window_hours),
-        )
-        left = [stage for stage in stages[run["kind"]] if stage.name not in run["stages"]]
-        hour = policy.figures.consolidate_at
-        is_night = run["kind"] == "night"
-        due = next_night(wanted["as_of"], persona.time_zone, hour) if is_night else None
-        await execute_stages(in_hand, left, due)
-        if run["period"] == wanted["period"]:
-            return await get_run(graph, tenant_id, run["id"])
+        if stored["state"] != "open":
+            return replace(await get_run(graph, tenant_id, stored["id"]), state="done_before")
+        run = await load_run(limited, tenant_id, persona, worker, begun)
+        remaining = [
+            stage for stage in stages[stored["kind"]] if stage.name not in stored["stages"]
+        ]
+        hour = run.policy.figures.consolidate_at
+        is_night = stored["kind"] == "night"
+        next_night_at = next_night(request.as_of, persona.time_zone, hour) if is_night else None
+        await execute_stages(run, remaining, next_night_at)
+        if stored["period"] == request.period:
+            return await get_run(graph, tenant_id, stored["id"])
+
+
+async def begin_run(
+    graph: Graph, tenant_id: str, persona: Persona, request: RunRequest, worker: str
+) -> Row:
+    """Open the requested run, or take over the persona's open run; see the statement's header.
+
+    An open run comes before the requested one. Refused while another worker holds the lease.
+    """
+    rows = await graph.write(
+        "night/runs/begin_run",
+        tenant_id=tenant_id,
+        persona_id=persona.id,
+        run={"id": new_id(), **asdict(request)},
+        worker=worker,
+        seconds=PERSONA_LEASE_SECONDS,
+    )
+    if not rows:
+        raise PersonaNotFound(persona.id)
+    if rows[0]["busy"]:
+        raise NightUnderWay(persona.id)
+    return rows[0]
+
+
+async def load_run(
+    graph: Graph, tenant_id: str, persona: Persona, worker: str, begun: Row
+) -> ActiveRun:
+    """The run that `begin_run` opened or took over, with the policy that applies now."""
+    policy = await read_policy(graph, tenant_id, persona.id)
+    return ActiveRun(
+        graph=graph,
+        tenant_id=tenant_id,
+        persona=persona,
+        id=begun["run"]["id"],
+        worker=worker,
+        as_of=begun["run"]["as_of"],
+        slept_at=begun["slept_at"],
+        policy_version=begun["policy_version"],
+        rescheduled_version=begun["rescheduled_version"],
+        policy=policy,
+        editing_window=timedelta(hours=policy.figures.editing_window_hours),
+    )
 
 
 async def execute_stages(
     run: ActiveRun, stages: list[Stage], next_night_at: datetime | None
 ) -> None:
+    """Execute the stages and finish the run. An error releases the lease for the next attempt."""
     try:
         for stage in stages:
-            started = time.perf_counter()
-            could_not = await attempt(stage, run)
-            told = {
-                "stage": stage.name,
-                "seconds": round(time.perf_counter() - started, 4),
-                "could_not": could_not,
-            }
-            run.over.append({"stage": stage.name, "told": json.dumps(told)})
+            await execute_stage(run, stage)
         await run.graph.write(
-            "memory/memories/delete_old_uses", **run.whose, before=run.as_of - USES_KEPT
+            "memory/memories/delete_old_uses",
+            **run.persona_parameters,
+            before=run.as_of - USES_KEPT,
         )
         finished = await run.graph.write(
             "night/runs/finish_run",
-            **run.whose,
+            **run.persona_parameters,
             run_id=run.id,
             worker=run.worker,
             finished_at=run.as_of,
             next_night_at=next_night_at,
-            over=run.over,
+            over=run.finished_stages,
             snapshot=json.dumps(await capture(run)),
         )
     except BaseException as error:
-        with contextlib.suppress(EngineError):  # what went wrong first is what is told
+        with contextlib.suppress(EngineError):  # the first error is the one to report
             await run.graph.write(
                 "night/runs/release_run",
-                **run.whose,
+                **run.persona_parameters,
                 worker=run.worker,
-                over=run.over,
+                over=run.finished_stages,
                 failure=type(error).__name__,
             )
         raise
@@ -216,12 +238,24 @@ async def execute_stages(
     await fold_ledger(run.graph, run.tenant_id, run.persona.id, run.policy, now=run.as_of)
 
 
+async def execute_stage(run: ActiveRun, stage: Stage) -> None:
+    """Execute one stage, and add its report to those that the next step stores."""
+    started = time.perf_counter()
+    could_not = await attempt(stage, run)
+    report = {
+        "stage": stage.name,
+        "seconds": round(time.perf_counter() - started, 4),
+        "could_not": could_not,
+    }
+    run.finished_stages.append({"stage": stage.name, "told": json.dumps(report)})
+
+
 async def attempt(stage: Stage, run: ActiveRun) -> dict[str, int]:
-    """Run a stage. One that fails for its own reasons leaves what is left to the next run."""
+    """Run a stage. Returns what it had to leave; a recoverable error counts as one such thing."""
     try:
         return await stage.run(run)
-    except INDIGESTIBLE as error:
-        if not await can_go_on(run, error):
+    except RECOVERABLE_ERRORS as error:
+        if not await is_recoverable(run, error):
             raise
         why = type(error).__name__  # its message may quote what people wrote
         log.error("stage_stopped", stage=stage.name, persona_id=run.persona.id, why=why)
@@ -229,7 +263,7 @@ async def attempt(stage: Stage, run: ActiveRun) -> dict[str, int]:
 
 
 async def claim_due_nights(graph: Graph, *, now: datetime, limit: int) -> list[tuple[str, str]]:
-    """Tenant and persona of each night that has come and was not sent out yet."""
+    """Tenant and persona of each night that is due and has no job yet. They count as sent."""
     rows = await graph.write(
         "night/runs/claim_due_nights", now=now, resend=PERSONA_LEASE_SECONDS, limit=limit
     )

@@ -1,4 +1,4 @@
-"""One step of a run: a transaction that does something, and writes down how to take it back."""
+"""One step of a run: a transaction that changes memories and records how to undo that."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,8 +16,8 @@ from engine.models import Row
 from engine.policy import Policy
 from engine.store import Graph, PreviewGraph, Write
 
-# What a run can go on after: an item, or a batch, that a stage cannot digest.
-INDIGESTIBLE = (
+# Errors that one item or one batch can cause. A run leaves that out and continues.
+RECOVERABLE_ERRORS = (
     EngineError,
     ValueError,
     TypeError,
@@ -25,144 +25,153 @@ INDIGESTIBLE = (
     ArithmeticError,
     AttributeError,
 )
+BATCH_SHRINK, BATCH_GROWTH = 8, 4  # a failed batch is divided by 8, a good one multiplied by 4
+COSINE_TOLERANCE = 1e-5  # float32 here and in the graph may differ by this much
 
-Work = Callable[[Write, int], Awaitable["Step | None"]]
-Batch = Callable[[Write, int], Awaitable["Step | None"]]  # of at most so many items
+StepWork = Callable[[Write, int], Awaitable["Step | None"]]  # takes the place of the step
+BatchWork = Callable[[Write, int], Awaitable["Step | None"]]  # takes the most items it may process
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a step did, counted; and, unless its statement keeps that itself, what it changed."""
+    """What a step did, in counts, and the changes that undo it.
+
+    `changes` is None when the step's own statement has stored them.
+    """
 
     did: dict[str, int]
     changes: dict[str, list[Row]] | None = None
-    more: bool = True  # false when it found less than it could take: nothing is left to do
+    more: bool = True  # false when it got fewer items than its limit, so none are left
 
 
-class Formed(NamedTuple):
-    """What became a memory in a run."""
+class FormedMemory(NamedTuple):
+    """What is needed to compare a candidate with a memory that this run has formed."""
 
     memory_type: str
     about: str | None
     said_at: datetime
     vector: Vector
-    words: str | None = None  # what it says, when its vector does not tell
+    fingerprint: str | None = None  # of its text, when its vector is not reliable
 
-    def can_be(self, other: "Formed") -> bool:
-        """Whether the vectors of two can say that they are the same, or their words are."""
-        return self.words == other.words
+    def is_comparable(self, other: "FormedMemory") -> bool:
+        """Whether both have reliable vectors, or neither has and their texts are the same."""
+        return self.fingerprint == other.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveRun:
-    """A run that this worker is inside of."""
+    """A run whose lease this worker holds."""
 
     graph: Graph
     tenant_id: str
     persona: Persona
     id: str
     worker: str
-    as_of: datetime  # the run's own time: taken up later, it goes on as if it were then
+    as_of: datetime  # the run's own time: when it is resumed later, it continues as of then
     slept_at: datetime | None  # the time of the night before
     policy_version: int  # read before the policy: how often it has changed
-    rescheduled_version: int  # up to which change every memory was looked at
+    rescheduled_version: int  # up to which change every memory was rescheduled
     policy: Policy
-    window: timedelta
-    # By id, what this worker has made memories of. Vector indexes show only what is committed, and
-    # a rehearsal commits nothing.
-    formed: dict[str, Formed] = field(default_factory=dict)
-    # The stages that are over and not written down yet, as maps {stage, told}.
-    over: list[Row] = field(default_factory=list)
+    editing_window: timedelta
+    # The memories formed by this worker, by id. Vector indexes show only what is committed, and a
+    # preview commits nothing.
+    formed: dict[str, FormedMemory] = field(default_factory=dict)
+    # Reports of finished stages that are not stored yet, as maps {stage, told: JSON}.
+    finished_stages: list[Row] = field(default_factory=list)
 
     @property
-    def whose(self) -> Row:
+    def persona_parameters(self) -> Row:
+        """The parameters that name the persona in a statement."""
         return {"tenant_id": self.tenant_id, "persona_id": self.persona.id}
 
     @property
     def drawn_before(self) -> datetime:
-        """What was drawn later than this can still be edited, and is left alone."""
-        return self.as_of - self.window
+        """Candidates drawn later than this can still be edited, and are left alone."""
+        return self.as_of - self.editing_window
 
-    async def step(self, stage: str, work: Work) -> bool:
-        """Do one step as one transaction. Returns whether there may be more to do.
+    async def step(self, stage: str, work: StepWork) -> bool:
+        """Run one step as one transaction. Returns whether there may be more to do.
 
-        What was told of stages that are over is written down by the next step there is.
+        Renews the lease, and stores the reports of the stages finished before it.
         """
-        over = list(self.over)
+        finished_stages = list(self.finished_stages)
 
-        async def inside(write: Write) -> bool:
-            held = await write(
+        async def run_step(write: Write) -> bool:
+            lease = await write(
                 "night/runs/renew_run",
-                **self.whose,
+                **self.persona_parameters,
                 run_id=self.id,
                 worker=self.worker,
                 seconds=PERSONA_LEASE_SECONDS,
-                over=over,
+                over=finished_stages,
             )
-            if not held:
+            if not lease:
                 raise NightUnderWay(self.persona.id)
-            done = await work(write, held[0]["place"])
-            if done is None:
+            place = lease[0]["place"]
+            step = await work(write, place)
+            if step is None:
                 return False
             await write(
                 "night/runs/record_step",
                 tenant_id=self.tenant_id,
                 run_id=self.id,
-                place=held[0]["place"],
+                place=place,
                 stage=stage,
-                did=json.dumps(done.did, sort_keys=True),
-                changes=None if done.changes is None else encode_changes(done.changes),
+                did=json.dumps(step.did, sort_keys=True),
+                changes=None if step.changes is None else encode_changes(step.changes),
             )
-            return done.more
+            return step.more
 
-        more = await self.graph.write_with(inside, name=f"step:{stage}")
-        self.over.clear()
+        more = await self.graph.write_with(run_step, name=f"step:{stage}")
+        self.finished_stages.clear()
         return more
 
 
-async def in_batches(
+async def run_in_batches(
     run: ActiveRun,
     stage: str,
-    batch: Batch,
+    work: BatchWork,
     *,
-    at_once: int,
-    after: Callable[[], None] = lambda: None,
+    batch_size: int,
+    on_commit: Callable[[], None] = lambda: None,
 ) -> int:
-    """Do a stage in batches until nothing is left. Returns how many items were set aside.
+    """Run a stage in batches until nothing is left. Returns how many items were set aside.
 
-    A batch that fails, or takes too long, is tried again in smaller ones. One item that fails alone
-    is marked, left out from then on, and written down with the reason. `after` is called when a
-    batch is committed, and only then.
+    A batch that fails, or takes too long, is retried in smaller ones. An item that fails alone is
+    set aside: no later batch takes it, and the reason is recorded. `on_commit` is called after each
+    batch that was committed.
     """
-    limit, aside = at_once, 0
+    limit, set_aside = batch_size, 0
     more = True
     while more:
         try:
-            more = await run.step(stage, of_size(batch, limit))
-            after()
-            limit = min(at_once, 4 * limit)
-        except INDIGESTIBLE as error:
-            if not await can_go_on(run, error):
+            more = await run.step(stage, limited(work, limit))
+            on_commit()
+            limit = min(batch_size, BATCH_GROWTH * limit)
+        except RECOVERABLE_ERRORS as error:
+            if not await is_recoverable(run, error):
                 raise
             if limit == 1:
-                if not await set_aside(run, stage, why=type(error).__name__):
+                if not await set_first_item_aside(run, stage, reason=type(error).__name__):
                     raise
-                aside += 1
-            limit = max(1, limit // 8)
-    return aside
+                set_aside += 1
+            limit = max(1, limit // BATCH_SHRINK)
+    return set_aside
 
 
-def of_size(batch: Batch, limit: int) -> Work:
-    async def work(write: Write, _: int) -> Step | None:
-        return await batch(write, limit)
+def limited(work: BatchWork, limit: int) -> StepWork:
+    """A step that processes one batch of at most `limit` items."""
 
-    return work
+    async def step_work(write: Write, _: int) -> Step | None:
+        return await work(write, limit)
+
+    return step_work
 
 
-async def can_go_on(run: ActiveRun, error: Exception) -> bool:
-    """Whether it was the work that failed, and not what the run stands on."""
+async def is_recoverable(run: ActiveRun, error: Exception) -> bool:
+    """Whether the run can continue: the work failed, and not the graph or the lease."""
     if isinstance(error, NightUnderWay) or isinstance(run.graph, PreviewGraph):
-        return False  # in a rehearsal all is one transaction, which is over
+        return False  # a preview is one transaction, which has ended with the error
     if isinstance(error, GraphTooSlow):
         try:
             await run.graph.read("store/setup/ping")
@@ -172,52 +181,59 @@ async def can_go_on(run: ActiveRun, error: Exception) -> bool:
     return not isinstance(error, Unavailable)
 
 
-async def set_aside(run: ActiveRun, stage: str, *, why: str) -> bool:
-    """Set aside the first item that a stage would take. Returns whether there was one."""
-    done: list[Row] = []
-
-    async def first(write: Write, _: int) -> Step | None:
-        done[:] = await write(
-            SET_ASIDE[stage],
-            **run.whose,
-            **(
-                {"drawn_before": run.drawn_before}
-                if stage == "integrate"
-                else {"awaits": AWAITS[stage]}
-            ),
-            as_of=run.as_of,
-            why=why,
-        )
-        rows = [{**row, "why": why} for row in done]
-        return Step({"set_aside": len(rows)}, {"set_aside": rows}) if rows else None
-
-    await run.step(stage, first)
-    return bool(done)
-
-
-AWAITS = {"link": "links", "distil": "theme"}  # what the memories that a stage takes wait for
-SET_ASIDE = {
+SET_ASIDE_STATEMENTS = {
     "integrate": "night/integration/set_aside_candidate",
     "link": "night/linking/set_aside_memory",
     "distil": "night/linking/set_aside_memory",
 }
+AWAITED_BY = {"link": "links", "distil": "theme"}  # `awaits` of the memories that a stage takes
+
+
+async def set_first_item_aside(run: ActiveRun, stage: str, *, reason: str) -> bool:
+    """Set aside the first item that a stage would take. Returns whether there was one."""
+    items: list[Row] = []
+    selection: Row = (
+        {"drawn_before": run.drawn_before}
+        if stage == "integrate"
+        else {"awaits": AWAITED_BY[stage]}
+    )
+
+    async def set_aside(write: Write, _: int) -> Step | None:
+        items[:] = await write(
+            SET_ASIDE_STATEMENTS[stage],
+            **run.persona_parameters,
+            **selection,
+            as_of=run.as_of,
+            why=reason,
+        )
+        changes = [{**item, "why": reason} for item in items]
+        return Step({"set_aside": len(changes)}, {"set_aside": changes}) if changes else None
+
+    await run.step(stage, set_aside)
+    return bool(items)
 
 
 def similar_formed(
-    embeddings: Sequence[Sequence[float]], formed: dict[str, Formed], *, floor: float
+    embeddings: Sequence[Sequence[float]],
+    formed: dict[str, FormedMemory],
+    *,
+    min_similarity: float,
 ) -> list[dict[str, float]]:
-    """For each embedding, what was formed in this run and is at least so near, by id."""
+    """For each embedding, the similarities of the formed memories that are near enough, by id."""
     if not formed or not embeddings:
         return [{} for _ in embeddings]
     ids = list(formed)
-    there = np.stack([it.vector for it in formed.values()])
-    cosines = np.asarray(embeddings, np.float32) @ there.T
+    vectors = np.stack([memory.vector for memory in formed.values()])
+    cosines = np.asarray(embeddings, np.float32) @ vectors.T
     return [
-        {ids[place]: as_similarity(row[place]) for place in np.flatnonzero(row >= floor - 1e-5)}
+        {
+            ids[column]: round_similarity(row[column])
+            for column in np.flatnonzero(row >= min_similarity - COSINE_TOLERANCE)
+        }
         for row in cosines
     ]
 
 
-def as_similarity(cosine: float) -> float:
-    """The same number, whether it was computed here or in the graph."""
+def round_similarity(cosine: float) -> float:
+    """A cosine rounded so that it is the same, computed here or in the graph."""
     return round(float(cosine), 5)

@@ -148,7 +148,7 @@ class Crowd:
                 }
                 return "record_messages", f"{monday}/messages", {"messages": [message]}
 
-    def told(self) -> str:
+    def summary(self) -> str:
         rows = sorted(self.answers.items())
         return ", ".join(f"{operation} {status}: {count}" for (operation, status), count in rows)
 
@@ -171,7 +171,9 @@ async def failed_tries(address: str) -> list[str]:
     """What Neo4j failed and was tried again, by statement and code."""
     async with httpx.AsyncClient(base_url=address, timeout=60) as client:
         metrics = (await client.get("/metrics")).text
-    return [it for it in metrics.splitlines() if it.startswith("pentimento_failed_tries_total")]
+    return [
+        line for line in metrics.splitlines() if line.startswith("pentimento_failed_tries_total")
+    ]
 
 
 @pytest.mark.timeout(300 + 2 * SECONDS)
@@ -179,7 +181,9 @@ async def failed_tries(address: str) -> list[str]:
 async def test_many_who_do_everything_at_once_leave_everything_consistent(
     life: Life, settings: Settings, tmp_path: Path
 ) -> None:
-    said = await life.say(*(f"story{it} of{it} its{it}" for it in range(MESSAGES)), at=ago(days=3))
+    said = await life.say(
+        *(f"story{number} of{number} its{number}" for number in range(MESSAGES)), at=ago(days=3)
+    )
     headers = await headers_of(life)
 
     with local_api(settings, tmp_path) as address:
@@ -192,12 +196,12 @@ async def test_many_who_do_everything_at_once_leave_everything_consistent(
         runs = await sleeping
         tries = await failed_tries(address)
     seen = await life.check_flags()
-    print(f"\n{CLIENTS} clients, {SECONDS:.0f} s, {len(runs)} nights: {crowd.told()}; {seen}")
+    print(f"\n{CLIENTS} clients, {SECONDS:.0f} s, {len(runs)} nights: {crowd.summary()}; {seen}")
     print("\n".join([*tries, *map(str, crowd.refusals.items())]))
 
     # A 503 is told to those who waited too long for the conversation's lock; they may try again.
     refused = sum(count for (_, status), count in crowd.answers.items() if status == 503)
-    assert refused < 0.1 * crowd.answers.total(), crowd.told()
+    assert refused < 0.1 * crowd.answers.total(), crowd.summary()
     assert {operation for operation, status in crowd.answers if status < 300} >= {"recall"}
     assert {run.state for run in runs} == {"done"}
     assert seen["events"] > 0
@@ -206,7 +210,7 @@ async def test_many_who_do_everything_at_once_leave_everything_consistent(
 async def a_long_story(life: Life) -> list[str]:
     said: list[str] = []
     for start in range(0, SIZE, 100):
-        texts = (f"story{it} of{it}" for it in range(start, start + 100))
+        texts = (f"story{number} of{number}" for number in range(start, start + 100))
         said += await life.say(*texts, at=ago(days=2) + timedelta(minutes=start))
     return said
 
@@ -225,7 +229,7 @@ async def whole_or_nothing(life: Life, said: list[str]) -> bool:
     return bool(row["flagged"])
 
 
-def told(ends: Counter[bool], answered: int) -> str:
+def summary(ends: Counter[bool], answered: int) -> str:
     """Of a kill that came after the answer, the range is there in any case."""
     return (
         f"{SIZE} messages, {ends.total()} kills, {answered} of them after the answer: "
@@ -285,7 +289,7 @@ async def test_a_range_is_flagged_whole_or_not_at_all_when_the_api_is_killed(
                 await asyncio.gather(asked, return_exceptions=True)
         await asyncio.sleep(1.0)  # whatever Neo4j was doing for it is over
         ends[await whole_or_nothing(life, said)] += 1
-    print(f"API: {told(ends, answered)}")
+    print(f"API: {summary(ends, answered)}")
 
 
 @pytest.mark.timeout(7200)
@@ -328,4 +332,4 @@ async def test_a_range_is_flagged_whole_or_not_at_all_when_neo4j_is_killed(
         await graph.close()
         embedder.close()
         end(neo4j)
-    print(f"Neo4j: {told(ends, answered)}")
+    print(f"Neo4j: {summary(ends, answered)}")

@@ -35,7 +35,7 @@ async def until_drawn(admin: httpx.AsyncClient) -> None:
     deadline = time.monotonic() + 60
     while True:
         drawn = (await admin.get("/api/personas/ada/candidates")).json()["items"]
-        if any(WORD in it["text"] for it in drawn):
+        if any(WORD in candidate["text"] for candidate in drawn):
             return
         assert time.monotonic() < deadline
         await asyncio.sleep(0.3)
@@ -126,11 +126,11 @@ async def test_no_log_metric_or_error_holds_content_keys_tokens_or_secrets(
     assert '"level": "debug"' in logs
     assert "tasks.jobs.draw_from_conversation" in logs
     places = {"logs": logs, "metrics": metrics, "errors": "\n".join(errors)}
-    found = {
+    leaks = {
         (place, line[:300])
         for place, text in places.items()
         for line in text.splitlines()
         for secret in [*secrets, WORD]
         if secret in line
     }
-    assert found == set()
+    assert leaks == set()

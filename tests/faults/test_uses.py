@@ -71,4 +71,6 @@ async def test_recalls_answered_while_workers_are_killed_are_counted_exactly(
 
 
 async def counted(life: Life) -> dict[str, int]:
-    return {it.memory_id: it.access_count for it in await life.memories(now=FIRST_NIGHT)}
+    return {
+        memory.memory_id: memory.access_count for memory in await life.memories(now=FIRST_NIGHT)
+    }

@@ -92,7 +92,7 @@ async def test_beat_fires_what_the_timetable_says(settings: Settings) -> None:
         "tasks.jobs.start_nights",
         "tasks.jobs.draw_overdue",
         "tasks.jobs.fade_due",
-        "tasks.jobs.duplicate_left",
+        "tasks.jobs.resume_copies",
         "tasks.jobs.count_uses",
     }
     assert all(entry["schedule"] <= timedelta(hours=1) for entry in entries.values())
@@ -223,7 +223,7 @@ async def test_a_persona_that_is_gone_is_no_error(
     with local_worker(settings, folder):
         broker.send_task("tasks.jobs.consolidate_persona", args=[tenant_id, "gone"])
         deadline = time.monotonic() + 20
-        while "night_left_alone" not in (folder / "worker.log").read_text():
+        while "night_skipped" not in (folder / "worker.log").read_text():
             assert time.monotonic() < deadline, (folder / "worker.log").read_text()
             await asyncio.sleep(0.2)
 
@@ -278,14 +278,14 @@ async def test_what_is_said_is_in_a_checkpoint_once_it_is_drawn_from(
         for _ in range(3):
             broker.send_task("tasks.jobs.draw_from_conversation", args=[life.tenant_id, "monday"])
         deadline = time.monotonic() + 120
-        while not (found := await covered(life)):
+        while not (checkpoints := await covered(life)):
             assert time.monotonic() < deadline, (folder / "worker.log").read_text()
             await asyncio.sleep(0.2)
         broker.send_task("tasks.jobs.checkpoint_conversation", args=[life.tenant_id, "nowhere"])
         await asyncio.sleep(1)
 
-    assert found == await covered(life)
-    assert [(it.label, it.message_ids) for it in found] == [
+    assert checkpoints == await covered(life)
+    assert [(checkpoint.label, checkpoint.message_ids) for checkpoint in checkpoints] == [
         ("Kiln, pottery, broken", ["m0", "m1"]),
     ]
 
@@ -315,7 +315,7 @@ async def test_a_copy_that_was_left_half_way_is_finished_by_a_worker(
     await life.ask("MATCH (p:Persona {tenant_id: $t, id: 'ada'}) REMOVE p.run_until")
 
     with local_worker(settings, folder):
-        broker.send_task("tasks.jobs.duplicate_left")
+        broker.send_task("tasks.jobs.resume_copies")
         deadline = time.monotonic() + 120
         copying = "MATCH (p:Persona {tenant_id: $t}) RETURN count(p.copying) AS copying"
         while (await life.ask(copying))[0]["copying"]:

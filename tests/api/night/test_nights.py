@@ -16,16 +16,16 @@ RUN = "I went for a long run along the wide river this morning"
 
 
 async def memory(admin: httpx.AsyncClient, memory_id: str) -> dict[str, Any]:
-    found = await admin.get(f"/api/memories/{memory_id}")
-    assert found.status_code == 200, found.text
-    answer: dict[str, Any] = found.json()
+    response = await admin.get(f"/api/memories/{memory_id}")
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
     return answer
 
 
-async def memories(admin: httpx.AsyncClient, **which: str) -> list[dict[str, Any]]:
-    found = await admin.get("/api/personas/ada/memories", params={"limit": 100, **which})
-    assert found.status_code == 200, found.text
-    items: list[dict[str, Any]] = found.json()["items"]
+async def memories(admin: httpx.AsyncClient, **filters: str) -> list[dict[str, Any]]:
+    response = await admin.get("/api/personas/ada/memories", params={"limit": 100, **filters})
+    assert response.status_code == 200, response.text
+    items: list[dict[str, Any]] = response.json()["items"]
     return items
 
 
@@ -57,8 +57,8 @@ async def test_what_is_said_again_after_it_was_forgotten_is_remembered_anew(
     (again,) = await life.say(words, at=BORN + 2 * DAY)
     await life.night(FIRST_NIGHT + 2 * DAY)
 
-    kept = {it["memory_id"]: it for it in await memories(admin)}
-    (anew,) = (it for it in kept.values() if it["source_message_ids"] == [again])
+    kept = {memory["memory_id"]: memory for memory in await memories(admin)}
+    (anew,) = (memory for memory in kept.values() if memory["source_message_ids"] == [again])
     assert (anew["weight_modifier"], anew["reinforcements"]) == (1.0, 0)
     before = await memory(admin, old["memory_id"])
     assert (before["source_message_ids"], before["reinforcements"]) == ([first], 0)
@@ -72,7 +72,7 @@ async def test_nothing_merges_into_a_fact_that_is_closed(
     await life.night()
     await life.say("I live in Porto now.", at=BORN + 2 * DAY)
     await life.night(FIRST_NIGHT + 2 * DAY)
-    (closed,) = (it for it in await memories(admin, type="semantic") if it["valid_to"])
+    (closed,) = (memory for memory in await memories(admin, type="semantic") if memory["valid_to"])
 
     # The same words, as a runtime may tell them, without saying which fact they state.
     await life.propose(
@@ -93,8 +93,10 @@ async def test_nothing_merges_into_a_fact_that_is_closed(
 
 async def homes(admin: httpx.AsyncClient) -> dict[str, dict[str, Any]]:
     """Where Sam is remembered to live, by the place."""
-    found = [it for it in await memories(admin, type="semantic") if "value" in it["content"]]
-    return {it["content"]["value"]: it for it in found}
+    facts = [
+        memory for memory in await memories(admin, type="semantic") if "value" in memory["content"]
+    ]
+    return {memory["content"]["value"]: memory for memory in facts}
 
 
 async def two_homes(life: Life, admin: httpx.AsyncClient) -> tuple[str, str, str]:
@@ -118,8 +120,10 @@ async def test_a_flagged_newer_fact_leaves_the_older_one_holding_until_it_is_und
 
     await post(admin, f"messages/{said}/forget")
     assert (await memory(admin, lisbon))["valid_to"] is None
-    held = {it["memory_id"] for it in await memories(admin, type="semantic", held_at=NOW)}
-    assert lisbon in held
+    held_ids = {
+        memory["memory_id"] for memory in await memories(admin, type="semantic", held_at=NOW)
+    }
+    assert lisbon in held_ids
 
     await post(admin, f"messages/{said}/undo", source="memory_manager")
     assert (await memory(admin, lisbon))["valid_to"] == end
@@ -173,7 +177,7 @@ async def test_a_fact_said_while_the_newer_one_is_flagged_closes_what_holds_then
     facts = await homes(admin)
     assert facts["Lisbon"]["valid_to"] == facts["Faro"]["valid_from"]
     links = (await admin.get(f"/api/memories/{lisbon}/links")).json()
-    linked = {it["from_id"] for it in links if it["type"] == "CONTRADICTS"}
+    linked = {link["from_id"] for link in links if link["type"] == "CONTRADICTS"}
     assert facts["Faro"]["memory_id"] in linked
 
 
@@ -217,10 +221,10 @@ async def test_until_when_facts_hold_is_the_same_in_the_graph_and_in_values(life
         memory_ids=[row["id"] for row in rows],
     )
 
-    found = await life.ask(
+    rows = await life.ask(
         "MATCH (m:Memory {tenant_id: $t}) RETURN m.id AS id, m.valid_to AS valid_to"
     )
-    ends = {row["id"]: row["valid_to"] for row in found}
+    ends = {row["id"]: row["valid_to"] for row in rows}
     for row in rows:
         same = [other["id"] for other in rows if other["fact"] == row["fact"]]
         chosen = [id_ for id_ in same if id_ in standing or id_ == row["id"]]
@@ -247,5 +251,7 @@ async def test_what_was_said_before_is_news_when_something_else_held_in_between(
     await life.night()
 
     assert gate["left_out"] == {"repeat": 1}  # Porto, said twice in a row
-    held = [it for it in (await memories(admin, type="semantic")) if it["valid_to"] is None]
-    assert [it["content"]["value"] for it in held] == ["Lisbon"]
+    held = [
+        memory for memory in (await memories(admin, type="semantic")) if memory["valid_to"] is None
+    ]
+    assert [memory["content"]["value"] for memory in held] == ["Lisbon"]

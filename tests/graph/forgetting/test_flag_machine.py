@@ -90,7 +90,7 @@ class Flags(Machine):
 
     def propose(self, sources: list[str], whose: str) -> None:
         text = f"Of {' '.join(sources)}"
-        self.run(self.life.propose(text, at=self.now, sources=sources, whose=whose))
+        self.run(self.life.propose(text, at=self.now, sources=sources, persona_id=whose))
 
     def keep(self, where: str, of: dict[str, str]) -> None:
         """These messages are there now, each a copy of another or said for the first time."""
@@ -286,7 +286,7 @@ class Flags(Machine):
     @rule(persona=SOME)
     def night(self, persona: int) -> None:
         others = self.of_others(self.whose(persona))
-        self.run(self.life.night(self.now, whose=self.whose(persona)))
+        self.run(self.life.night(self.now, persona_id=self.whose(persona)))
         assert self.of_others(self.whose(persona)) == others
 
     @rule(persona=SOME)
@@ -306,7 +306,7 @@ class Flags(Machine):
     @rule(persona=SOME)
     def restore(self, persona: int) -> None:
         for state in (CandidateState.PASSED_OVER, CandidateState.SUPPRESSED):
-            for candidate in self.run(self.life.candidates(state, whose=self.whose(persona))):
+            for candidate in self.run(self.life.candidates(state, persona_id=self.whose(persona))):
                 again = restore_candidate(
                     self.graph,
                     self.life.caller,

@@ -27,7 +27,7 @@ async def link(
 
 
 async def links(life: Life, *kinds: LinkType) -> list[Link]:
-    return [it for it in await life.links() if it.type in (kinds or tuple(LinkType))]
+    return [link for link in await life.links() if link.type in (kinds or tuple(LinkType))]
 
 
 async def state_fact(life: Life, value: str, at: timedelta, **changes: Any) -> str:
@@ -61,7 +61,7 @@ async def test_every_eligible_candidate_becomes_one_memory_with_its_sources(life
         assert (memory.access_count, memory.pinned) == (0, False)
         assert memory.formed_at == FIRST_NIGHT
     labels = await life.ask("MATCH (m:Memory {tenant_id: $t}) RETURN labels(m) AS labels")
-    assert {frozenset(it["labels"]) for it in labels} == {
+    assert {frozenset(row["labels"]) for row in labels} == {
         frozenset({"Memory", "Episodic"}),
         frozenset({"Memory", "Semantic"}),
     }
@@ -173,11 +173,11 @@ async def test_episodes_of_a_conversation_precede_each_other_in_whatever_order_t
     await life.night()
     await life.say("In the middle I saw a green tree.", at=BORN + timedelta(minutes=10))
     await life.night(FIRST_NIGHT + DAY)
-    texts = {it.memory_id: it.text for it in await life.memories()}
+    texts = {memory.memory_id: memory.text for memory in await life.memories()}
 
     pairs = {
-        (texts[it.from_id][-10:], texts[it.to_id][-10:])
-        for it in await links(life, LinkType.PRECEDES)
+        (texts[link.from_id][-10:], texts[link.to_id][-10:])
+        for link in await links(life, LinkType.PRECEDES)
     }
 
     assert ("red house.", "reen tree.") in pairs
@@ -193,8 +193,10 @@ async def test_a_changed_fact_closes_the_older_one_and_contradicts_it(life: Life
 
     (contradiction,) = await links(life, LinkType.CONTRADICTS)
     assert (contradiction.from_id, contradiction.to_id) == (porto, lisbon)
-    held = {it.memory_id: (it.valid_from, it.valid_to) for it in await life.memories()}
-    assert held == {lisbon: (BORN, BORN + 3 * DAY), porto: (BORN + 3 * DAY, None)}
+    periods = {
+        memory.memory_id: (memory.valid_from, memory.valid_to) for memory in await life.memories()
+    }
+    assert periods == {lisbon: (BORN, BORN + 3 * DAY), porto: (BORN + 3 * DAY, None)}
     assert await life.texts(held_at=BORN + DAY) == ["Sam: home Lisbon"]
     assert await life.texts(held_at=BORN + 4 * DAY) == ["Sam: home Porto"]
 
@@ -245,7 +247,7 @@ async def test_more_of_the_same_beside_the_first_extends_it(life: Life) -> None:
 
     (extends,) = await links(life, LinkType.EXTENDS)
     assert (extends.from_id, extends.to_id) == (green, tea)
-    assert [it.valid_to for it in await life.memories()] == [None, None, None]
+    assert [memory.valid_to for memory in await life.memories()] == [None, None, None]
 
 
 # ── Distil ───────────────────────────────────────────────────────────────────────────────────────
@@ -265,11 +267,11 @@ async def test_episodes_that_return_to_one_theme_yield_one_semantic_memory(life:
         await life.night(FIRST_NIGHT + day * DAY)
 
     (theme,) = await life.memories(memory_type=MemoryType.SEMANTIC)
-    episodes = {it.memory_id for it in await life.memories(memory_type=MemoryType.EPISODIC)}
+    episodes = {memory.memory_id for memory in await life.memories(memory_type=MemoryType.EPISODIC)}
     assert theme.distilled
     assert theme.text.startswith("Sam keeps coming back to ")
     assert set(theme.content["terms"]) == {"pottery class", "clay kiln"}
-    assert {(it.from_id, it.to_id) for it in await links(life, LinkType.EXTENDS)} == {
+    assert {(link.from_id, link.to_id) for link in await links(life, LinkType.EXTENDS)} == {
         (theme.memory_id, episode) for episode in episodes
     }
     assert theme.source_message_ids == said
@@ -312,7 +314,7 @@ async def test_links_used_in_the_last_day_grow_once_a_night(life: Life) -> None:
     again = await life.night(FIRST_NIGHT + DAY)
     idle = await life.night(FIRST_NIGHT + 2 * DAY)
 
-    strengths = {(it.from_id, it.to_id): it.strength for it in await links(life)}
+    strengths = {(link.from_id, link.to_id): link.strength for link in await links(life)}
     assert strengths[one, two] == pytest.approx(0.55 + 0.45 * 0.05)
     assert strengths[one, three] == 0.5  # not used
     assert strengths[two, three] == pytest.approx(0.96 + 0.04 * 0.1)  # strong enough already
@@ -330,7 +332,7 @@ async def test_a_link_used_more_than_a_day_ago_does_not_grow(life: Life) -> None
 
     await life.night(FIRST_NIGHT + 2 * DAY)  # the night between was missed
 
-    assert [it.strength for it in await links(life)] == [pytest.approx(0.55)]
+    assert [link.strength for link in await links(life)] == [pytest.approx(0.55)]
 
 
 @pytest.mark.spec("CONS-05")
@@ -349,12 +351,12 @@ async def test_weak_links_that_nobody_used_for_long_are_deleted_and_no_others(li
     await change_memory(life.graph, life.caller, pinned, changes={"pinned": True}, now=FIRST_NIGHT)
 
     async def left() -> set[tuple[str, str]]:
-        return {(it.from_id, it.to_id) for it in await links(life)}
+        return {(link.from_id, link.to_id) for link in await links(life)}
 
     first = await life.night(FIRST_NIGHT + DAY)
     assert await left() == {(one, three), (two, three), (three, two), (one, pinned)}
-    told = {stage.stage: stage for stage in first.stages}["prune"]
-    assert (told.did, told.could_not) == ({"pruned": 1}, {"pinned": 1})
+    report = {stage.stage: stage for stage in first.stages}["prune"]
+    assert (report.did, report.could_not) == ({"pruned": 1}, {"pinned": 1})
 
     await life.night(FIRST_NIGHT + 59 * DAY)
     assert (three, two) in await left()
@@ -371,7 +373,7 @@ async def test_a_link_that_is_turned_down_is_judged_by_its_own_strength(life: Li
 
     await life.night(FIRST_NIGHT + DAY)
 
-    assert [(it.to_id, it.strength) for it in await links(life)] == [(two, 0.4)]
+    assert [(link.to_id, link.strength) for link in await links(life)] == [(two, 0.4)]
 
 
 # ── Decay and archive ────────────────────────────────────────────────────────────────────────────
@@ -379,13 +381,13 @@ async def test_a_link_that_is_turned_down_is_judged_by_its_own_strength(life: Li
 
 async def importances(life: Life, *days: float) -> list[int]:
     """Of the one memory there is, after the nights of these days."""
-    found = []
+    importances = []
     for day in days:
         now = FIRST_NIGHT + day * DAY
         await life.night(now)
-        everything = [it for state in MemoryState for it in await life.memories(state, now)]
-        found.append(everything[0].importance)
-    return found
+        everything = [memory for state in MemoryState for memory in await life.memories(state, now)]
+        importances.append(everything[0].importance)
+    return importances
 
 
 @pytest.mark.spec("CONS-06")
@@ -412,9 +414,9 @@ async def test_an_access_begins_the_thirty_days_anew_and_a_pin_stops_them(life: 
     await life.use(used, at=FIRST_NIGHT + 20 * DAY)
 
     await life.night(FIRST_NIGHT + 35 * DAY)
-    at_35 = {it.memory_id: it.importance for it in await life.memories()}
+    at_35 = {memory.memory_id: memory.importance for memory in await life.memories()}
     await life.night(FIRST_NIGHT + 51 * DAY)
-    at_51 = {it.memory_id: it.importance for it in await life.memories()}
+    at_51 = {memory.memory_id: memory.importance for memory in await life.memories()}
     await change_memory(
         life.graph,
         life.caller,
@@ -423,7 +425,7 @@ async def test_an_access_begins_the_thirty_days_anew_and_a_pin_stops_them(life: 
         now=FIRST_NIGHT + 55 * DAY,
     )
     await life.night(FIRST_NIGHT + 56 * DAY)
-    at_56 = {it.memory_id: it.importance for it in await life.memories()}
+    at_56 = {memory.memory_id: memory.importance for memory in await life.memories()}
 
     assert at_35 == {used: 5, pinned: 5, plain: 4}
     assert at_51 == {used: 4, pinned: 5, plain: 4}
@@ -448,7 +450,7 @@ async def test_what_nobody_ever_used_is_archived_once_it_is_old_and_unimportant(
     await life.use(used, at=now)
 
     await life.night(now + 90 * DAY - timedelta(hours=1))
-    early = {it.memory_id for it in await life.memories()}
+    early = {memory.memory_id for memory in await life.memories()}
     night = await life.night(now + 90 * DAY)
 
     assert early == {plain, used, pinned, important}
@@ -511,7 +513,7 @@ async def test_a_type_and_a_category_have_figures_of_their_own(life: Life) -> No
 
     await life.night(FIRST_NIGHT + 10 * DAY)
 
-    kept = {it.memory_id: it.importance for it in await life.memories()}
+    kept = {memory.memory_id: memory.importance for memory in await life.memories()}
     assert kept == {plain: 5, felt: 4, plan: 1}
 
 

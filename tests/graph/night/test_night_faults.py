@@ -28,7 +28,7 @@ async def die(_: ActiveRun) -> dict[str, int]:
 
 def until(name: str) -> tuple[Stage, ...]:
     """The stages of a night in which the worker dies at one of them."""
-    return tuple(Stage(it.name, die) if it.name == name else it for it in NIGHT)
+    return tuple(Stage(stage.name, die) if stage.name == name else stage for stage in NIGHT)
 
 
 # ── Deaths ───────────────────────────────────────────────────────────────────────────────────────
@@ -101,11 +101,11 @@ async def test_the_stages_of_a_night_follow_each_other_as_specified(life: Life) 
 
     night = await life.night(late)
 
-    told = [stage.stage for stage in night.stages if stage.stage in SPEC_ORDER]
-    assert told == [name for name in SPEC_ORDER if name in told]
-    assert set(SPEC_ORDER) - set(told) == {"ladder", "shapes"}
+    executed = [stage.stage for stage in night.stages if stage.stage in SPEC_ORDER]
+    assert executed == [name for name in SPEC_ORDER if name in executed]
+    assert set(SPEC_ORDER) - set(executed) == {"ladder", "shapes"}
     did = {stage.stage: sum(stage.did.values()) for stage in night.stages}
-    assert all(did[name] for name in told), did
+    assert all(did[name] for name in executed), did
     places = [change.stage for change in await all_changes(life, night.id)]
     wrote = [name for name in dict.fromkeys(places) if name in SPEC_ORDER]
     assert wrote == [name for name in SPEC_ORDER if name in wrote]
@@ -145,11 +145,13 @@ async def test_one_odd_item_costs_nothing_but_itself(life: Life, change: str) ->
     assert {*good, more} <= kept
     assert (night.state, again.state) == ("done", "done")
     assert [stage.stage for stage in night.stages] == [stage.name for stage in NIGHT]
-    aside = [it for it in await all_changes(life, night.id) if it.kind == "set_aside"]
-    stopped = [it for stage in night.stages for it in stage.could_not if "stopped" in it]
+    aside = [change for change in await all_changes(life, night.id) if change.kind == "set_aside"]
+    stopped = [
+        reason for stage in night.stages for reason in stage.could_not if "stopped" in reason
+    ]
     assert stopped == []
     if odd not in kept:
-        assert [it.change["id"] for it in aside] == [odd]
+        assert [change.change["id"] for change in aside] == [odd]
         assert night.stages[0].could_not == again.stages[0].could_not == {"set_aside": 1}
         assert all("set_aside" not in stage.did for stage in again.stages)  # it is not tried again
         assert aside[0].change["why"]
@@ -165,9 +167,9 @@ async def test_a_night_with_something_set_aside_can_be_taken_back(life: Life) ->
     await undo_run(life.graph, life.tenant_id, night.id, now=FIRST_NIGHT, undone_by="test")
 
     after = await life.everything()
-    whose = "['Persona'] ada"
-    assert {key: it for key, it in after.items() if key != whose} == {
-        key: it for key, it in before.items() if key != whose
+    persona_node = "['Persona'] ada"
+    assert {key: properties for key, properties in after.items() if key != persona_node} == {
+        key: properties for key, properties in before.items() if key != persona_node
     }
     assert len(await life.candidates(CandidateState.PENDING)) == 2
 
@@ -220,7 +222,7 @@ async def test_a_use_while_the_night_strengthens_is_added_to_it(life: Life) -> N
         id=one,
     )
 
-    (link,) = [it for it in await life.links() if it.type is LinkType.ENABLES]
+    (link,) = [link for link in await life.links() if link.type is LinkType.ENABLES]
     assert link.strength == pytest.approx(0.8 + 0.2 * 0.05)
 
 

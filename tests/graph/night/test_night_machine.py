@@ -68,7 +68,7 @@ class Nights(Machine):
         self.now += timedelta(minutes=10)
         self.run(self.life.say(*things, at=self.now))
         self.said = self.run(self.transcript())
-        self.seen |= {it.candidate_id for it in self.run(self.life.candidates())}
+        self.seen |= {candidate.candidate_id for candidate in self.run(self.life.candidates())}
 
     @rule(days=st.sampled_from([0.2, 1, 2, 31, 61, 95]))
     def time_passes(self, days: float) -> None:
@@ -89,9 +89,9 @@ class Nights(Machine):
         )
 
     @precondition(lambda self: self.seen)
-    @rule(which=st.integers(0, 1000), remove=st.booleans())
-    def change(self, which: int, remove: bool) -> None:
-        life, chosen = self.life, sorted(self.seen)[which % len(self.seen)]
+    @rule(index=st.integers(0, 1000), remove=st.booleans())
+    def change(self, index: int, remove: bool) -> None:
+        life, chosen = self.life, sorted(self.seen)[index % len(self.seen)]
         (before,) = self.run(life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen))
         is_open = (
             before["n"]["state"] == "pending" and before["n"]["extracted_at"] > self.now - WINDOW
@@ -106,7 +106,7 @@ class Nights(Machine):
                     life.embedder,
                     life.caller,
                     chosen,
-                    text=f"Edited {which}",
+                    text=f"Edited {index}",
                     content=None,
                     now=self.now,
                 )
@@ -119,8 +119,8 @@ class Nights(Machine):
 
     @rule(places=st.lists(st.integers(0, 30), min_size=1, max_size=4), weak=st.booleans())
     def use(self, places: list[int], weak: bool) -> None:
-        memories = [it.memory_id for it in self.run(self.life.memories(now=self.now))]
-        chosen = sorted({memories[it % len(memories)] for it in places}) if memories else []
+        memories = [memory.memory_id for memory in self.run(self.life.memories(now=self.now))]
+        chosen = sorted({memories[place % len(memories)] for place in places}) if memories else []
         if chosen:
             self.run(self.life.use(*chosen, at=self.now))
         for other in chosen[1:]:
@@ -179,8 +179,8 @@ class Nights(Machine):
         )
 
     async def transcript(self) -> list[Message]:
-        found = await list_messages(self.graph, self.life.caller, "monday", limit=500)
-        return found.items
+        page = await list_messages(self.graph, self.life.caller, "monday", limit=500)
+        return page.items
 
     @invariant()
     def what_was_said_is_untouched(self) -> None:
@@ -226,11 +226,11 @@ class Nights(Machine):
                   l.weight_modifier AS weight"""
             )
         )
-        assert len({(it["a"], it["type"], it["b"]) for it in links}) == len(links)
-        for it in links:
-            assert it["a"] != it["b"]
-            assert 0 <= it["strength"] <= 1
-            assert 0 <= it["weight"] <= 1
+        assert len({(link["a"], link["type"], link["b"]) for link in links}) == len(links)
+        for link in links:
+            assert link["a"] != link["b"]
+            assert 0 <= link["strength"] <= 1
+            assert 0 <= link["weight"] <= 1
         wrong = self.run(
             self.life.ask(
                 """

@@ -37,7 +37,11 @@ class Steps:
 
 async def due(graph: Graph, tenant_id: str, now: datetime) -> list[tuple[str, str]]:
     """Of this tenant only: other tests have personas too."""
-    return [it for it in await claim_due_nights(graph, now=now, limit=1000) if it[0] == tenant_id]
+    return [
+        claimed
+        for claimed in await claim_due_nights(graph, now=now, limit=1000)
+        if claimed[0] == tenant_id
+    ]
 
 
 async def test_a_night_runs_its_stages_once_a_day(life: Life) -> None:
@@ -61,7 +65,7 @@ async def test_of_two_at_once_one_works_and_one_leaves(life: Life) -> None:
         *(life.night(LATER, stages=steps.stages) for _ in range(5)), return_exceptions=True
     )
 
-    assert [it.split(" ")[0] for it in steps.done] == ["first", "second"]
+    assert [line.split(" ")[0] for line in steps.done] == ["first", "second"]
     states = [end.state for end in ends if isinstance(end, Run)]
     assert states.count("done") == 1
     assert {type(end) for end in ends} <= {Run, NightUnderWay}
@@ -170,11 +174,11 @@ async def test_what_is_due_to_fade_between_two_nights_is_found_and_fades_once_an
     (old,) = await life.remember("a walk by the river")
     due_at = FIRST_NIGHT + timedelta(days=30)
 
-    async def found(now: datetime) -> bool:
+    async def is_listed(now: datetime) -> bool:
         return (life.tenant_id, "ada") in await list_due_to_fade(life.graph, now=now, limit=10_000)
 
-    assert not await found(due_at - timedelta(minutes=1))
-    assert await found(due_at + timedelta(minutes=1))
+    assert not await is_listed(due_at - timedelta(minutes=1))
+    assert await is_listed(due_at + timedelta(minutes=1))
 
     first = await life.hour(due_at + timedelta(minutes=1))
     again = await life.hour(due_at + timedelta(minutes=2))
@@ -182,7 +186,7 @@ async def test_what_is_due_to_fade_between_two_nights_is_found_and_fades_once_an
     assert [stage.stage for stage in first.stages] == ["prune", "decay", "archive"]
     assert (first.kind, first.state, again.state) == ("hour", "done", "done_before")
     assert (await life.memory(old)).importance == 4
-    assert not await found(due_at + timedelta(minutes=2))
+    assert not await is_listed(due_at + timedelta(minutes=2))
 
 
 async def test_a_night_of_nobody_is_refused(graph: Graph, tenant_id: str) -> None:

@@ -1,4 +1,4 @@
-"""A night that dies, is done twice, is rehearsed, or is taken back."""
+"""A night that dies, is done twice, is previewed, or is taken back."""
 
 import asyncio
 import os
@@ -84,7 +84,7 @@ async def a_past(life: Life) -> None:
         )
         if day < 2:
             await life.night(at + timedelta(hours=39))
-    kept = sorted(it.memory_id for it in await life.memories())
+    kept = sorted(memory.memory_id for memory in await life.memories())
     now = BORN + 2 * DAY
     for place, memory_id in enumerate(kept[1:]):
         await add_link(
@@ -120,12 +120,12 @@ LAST_NIGHT = BORN + 2 * DAY + timedelta(hours=39)
 @pytest.fixture
 async def past(life: Life, monkeypatch: pytest.MonkeyPatch) -> Life:
     """Small batches, so that there are many steps to die between."""
-    monkeypatch.setattr(integrate, "AT_ONCE", 2)
-    monkeypatch.setattr(link, "AT_ONCE", 1)
-    monkeypatch.setattr("engine.night.distil.AT_ONCE", 1)
-    monkeypatch.setattr("engine.night.fade.AT_ONCE", 1)
-    monkeypatch.setattr("engine.night.fade.FADING_AT_ONCE", 2)
-    monkeypatch.setattr("engine.night.fade.PRUNED_AT_ONCE", 1)
+    monkeypatch.setattr(integrate, "BATCH_SIZE", 2)
+    monkeypatch.setattr(link, "BATCH_SIZE", 1)
+    monkeypatch.setattr("engine.night.distil.BATCH_SIZE", 1)
+    monkeypatch.setattr("engine.night.fade.STRENGTHEN_BATCH", 1)
+    monkeypatch.setattr("engine.night.fade.FADE_BATCH", 2)
+    monkeypatch.setattr("engine.night.fade.PRUNE_BATCH", 1)
     await a_past(life)
     return life
 
@@ -164,8 +164,8 @@ async def test_after_a_rollback_the_graph_is_what_it_was_property_by_property(pa
 
     assert kept == []
     assert await past.everything() == before
-    told = await get_run(past.graph, past.tenant_id, run.id)
-    assert (told.state, told.undone_by) == ("undone", "test")
+    undone = await get_run(past.graph, past.tenant_id, run.id)
+    assert (undone.state, undone.undone_by) == ("undone", "test")
 
     again = await past.night(LAST_NIGHT)  # the day is free again, and comes to the same
     assert (again.state, again.id != run.id) == ("done", True)
@@ -233,19 +233,19 @@ async def test_what_somebody_changed_since_the_night_is_kept_by_a_rollback_and_t
 
 
 @pytest.mark.spec("CONS-13")
-async def test_a_rehearsal_tells_exactly_what_the_night_then_does_and_changes_nothing(
+async def test_a_preview_tells_exactly_what_the_night_then_does_and_changes_nothing(
     past: Life,
 ) -> None:
     before = await past.everything()
 
-    planned, diff = await past.rehearse(LAST_NIGHT)
+    planned, diff = await past.preview(LAST_NIGHT)
     assert await past.everything() == before
     run = await past.night(LAST_NIGHT)
 
     done = await list_changes(past.graph, past.tenant_id, run.id, limit=1000)
     assert planned.state == "planned"
     assert all_of(planned) == all_of(run)
-    assert [it.kind for it in diff] == [it.kind for it in done.items]
+    assert [change.kind for change in diff] == [change.kind for change in done.items]
     assert diff == done.items
     with pytest.raises(RunNotFound):
         await get_run(past.graph, past.tenant_id, planned.id)
@@ -341,7 +341,7 @@ async def test_two_workers_at_once_do_the_work_once(past: Life) -> None:
 
 @pytest.mark.spec("CONS-16")
 async def test_a_snapshot_is_what_reading_every_memory_would_have_counted(past: Life) -> None:
-    pinned, turned_down = sorted(it.memory_id for it in await past.memories())[:2]
+    pinned, turned_down = sorted(memory.memory_id for memory in await past.memories())[:2]
     for memory_id in (pinned, turned_down):
         await change_memory(
             past.graph, past.caller, memory_id, changes={"pinned": True}, now=LAST_NIGHT
@@ -352,23 +352,25 @@ async def test_a_snapshot_is_what_reading_every_memory_would_have_counted(past: 
 
     rows = await past.ask("MATCH (m:Memory {tenant_id: $t}) RETURN properties(m) AS memory")
     memories = [row["memory"] for row in rows]
-    active = [it for it in memories if it["state"] == "active"]
-    valences = [it["valence"] for it in active if it.get("valence") is not None]
-    told = run.snapshot or {}
-    assert {state: told["states"].get(state) for state in ("active", "archived")} == {
-        state: dict(Counter(it["memory_type"] for it in memories if it["state"] == state))
+    active = [memory for memory in memories if memory["state"] == "active"]
+    valences = [memory["valence"] for memory in active if memory.get("valence") is not None]
+    snapshot = run.snapshot or {}
+    assert {state: snapshot["states"].get(state) for state in ("active", "archived")} == {
+        state: dict(
+            Counter(memory["memory_type"] for memory in memories if memory["state"] == state)
+        )
         for state in ("active", "archived")
     }
-    assert told["importance"] == [
-        sum(it["importance"] == importance for it in active) for importance in range(1, 11)
+    assert snapshot["importance"] == [
+        sum(memory["importance"] == importance for memory in active) for importance in range(1, 11)
     ]
-    assert told["salience"] == [
-        sum(int(it["salience"] * 9.9999) == tenth for it in active) for tenth in range(10)
+    assert snapshot["salience"] == [
+        sum(int(memory["salience"] * 9.9999) == tenth for memory in active) for tenth in range(10)
     ]
-    assert told["pinned"] == sum(it["pinned"] for it in active) == 2
-    assert told["minimized"] == sum(it["minimized"] for it in active) == 1
-    assert told["feeling"]["memories"] == len(valences) > 0
-    assert told["feeling"]["valence"] == round(sum(valences) / len(valences), 4)
+    assert snapshot["pinned"] == sum(memory["pinned"] for memory in active) == 2
+    assert snapshot["minimized"] == sum(memory["minimized"] for memory in active) == 1
+    assert snapshot["feeling"]["memories"] == len(valences) > 0
+    assert snapshot["feeling"]["valence"] == round(sum(valences) / len(valences), 4)
 
 
 async def test_a_snapshot_is_counted_without_reading_a_memory(past: Life) -> None:

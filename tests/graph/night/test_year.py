@@ -32,8 +32,10 @@ async def test_after_a_year_of_daily_use_few_stand_at_the_top_and_rankings_still
             await life.night(now)
 
     year_later = FIRST_NIGHT + 366 * DAY
-    memories = {it.memory_id: it for it in await life.memories(now=year_later)}
-    saliences = [memories[it].salience if it in memories else 0.0 for it in ids]
+    memories = {memory.memory_id: memory for memory in await life.memories(now=year_later)}
+    saliences = [
+        memories[memory_id].salience if memory_id in memories else 0.0 for memory_id in ids
+    ]
     above = sum(salience > 0.9 for salience in saliences)
     assert above <= 0.2 * MEMORIES
     assert max(saliences) < 0.95

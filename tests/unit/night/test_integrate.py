@@ -10,7 +10,7 @@ MORNING = datetime(2026, 5, 8, 7, tzinfo=UTC)
 
 
 def candidate(candidate_id: str, memory_type: str, said_at: datetime) -> dict[str, Any]:
-    told = {
+    properties = {
         "id": candidate_id,
         "memory_type": memory_type,
         "category": None,
@@ -20,12 +20,12 @@ def candidate(candidate_id: str, memory_type: str, said_at: datetime) -> dict[st
         "said_at": said_at,
         "embedding": [1.0, 0.0],
     }
-    return {"candidate": told, "near": []}
+    return {"candidate": properties, "near": []}
 
 
 def became(memory_type: str, apart: timedelta) -> list[str | None]:
     rows = [candidate("first", memory_type, MORNING), candidate("b", memory_type, MORNING + apart)]
-    return [decision.into for decision in decide(rows, {}, {}, merge_layers(Layer()))]
+    return [decision.merge_into for decision in decide(rows, {}, {}, merge_layers(Layer()))]
 
 
 def test_the_same_words_of_feeling_at_another_time_are_another_feeling() -> None:
@@ -46,4 +46,4 @@ def test_a_feeling_that_is_remembered_is_of_its_time_too() -> None:
 
     (decision,) = decide([row], {}, {}, merge_layers(Layer()))
 
-    assert decision.into is None
+    assert decision.merge_into is None

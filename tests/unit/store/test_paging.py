@@ -11,7 +11,7 @@ def test_pages_put_together_are_the_whole_listing(ids: list[str], limit: int) ->
     seen: list[str] = []
     cursor = None
     while True:
-        rest = [found for found in ids if found > decode_id(cursor)]
+        rest = [id_ for id_ in ids if id_ > decode_id(cursor)]
         part = make_page(rest[: limit + 1], limit, str)
         seen += part.items
         cursor = part.next_cursor
