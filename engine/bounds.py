@@ -1,9 +1,9 @@
-"""How long what callers send may be, and how it is cut where it enters an index.
+"""Size limits: of what callers send, and of values in an index.
 
-A range index holds keys of 8,160 bytes, all its properties together; the vector index takes no
-filter value above 32,766 bytes, and a longer one ends the database. `docs/bounds.md` lists every
-indexed property with its bound. Callers are refused at the door (`api/wire.py`); what the engine
-makes itself (rules, a language model, the night) is cut here, where the graph is entered.
+A range index holds keys of at most 8,160 bytes, all its properties together; the vector index takes
+no filter value above 32,766 bytes, and a longer one stops the database. `docs/bounds.md` lists
+every indexed property with its limit. What callers send is refused by `api/wire.py`; what the
+engine makes itself (rules, a language model, the night) is cut by `indexed` before it is stored.
 """
 
 import hashlib
@@ -39,36 +39,36 @@ CONTENT_DEPTH = 32
 KEY_BYTES = 512  # of a derived value that an index compares
 LARGEST_INTEGER = 2**63 - 1
 
-FIELDS = {  # of `content`, that are stored beside it
+FIELDS = {  # characters of the fields of `content` that are indexed
     "subject": SUBJECT,
     "who": SUBJECT,
     "attribute": ATTRIBUTE,
     "category": CATEGORY,
     "kind": CATEGORY,
 }
-FEELINGS = {"valence": (-1.0, 1.0), "arousal": (0.0, 1.0)}
+FEELINGS = {"valence": (-1.0, 1.0), "arousal": (0.0, 1.0)}  # lowest and highest value
 
 
-def indexed(text: str, most: int = KEY_BYTES) -> str:
-    """The text itself, or if it has more than `most` bytes, its start and a hash of the whole.
+def indexed(text: str, max_bytes: int = KEY_BYTES) -> str:
+    """A text as an index can hold it: if it is longer, its start and a hash of the whole.
 
-    Equal for equal texts and different for different ones, so that it can be compared.
+    Equal for equal texts and different for different ones, so it can be compared.
     """
     encoded = text.encode(errors="surrogatepass")
-    if len(encoded) <= most:
+    if len(encoded) <= max_bytes:
         return text
     digest = hashlib.sha256(encoded).hexdigest()
-    start = encoded[: most - len(digest) - 1].decode(errors="ignore")
+    start = encoded[: max_bytes - len(digest) - 1].decode(errors="ignore")
     return f"{start}#{digest}"
 
 
 def hashed(text: str) -> str:
-    """A text as something of fixed length that can only be compared."""
+    """The SHA-256 of a text: of fixed length, and only good for comparing."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def feeling(content: dict[str, Any], name: str) -> float | None:
-    """Valence or arousal as a number inside its range; None when it is anything else."""
+    """The valence or arousal of an item; None if it is no number inside its range."""
     value = content.get(name)
     lowest, highest = FEELINGS[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -78,39 +78,44 @@ def feeling(content: dict[str, Any], name: str) -> float | None:
 
 def check_content(content: dict[str, Any]) -> None:
     """Refuse the `content` of an item that could not be stored, indexed and read again."""
-    try:  # its size first: that is quick, however much there is
+    try:  # the size first, because that is quick for any size
         size = len(msgspec.json.encode(content))
     except RecursionError as error:
         raise Invalid(f"`content` is nested deeper than {CONTENT_DEPTH} levels.") from error
     if size > CONTENT_BYTES:
         raise Invalid(f"`content` has {size} bytes as JSON; {CONTENT_BYTES} at most.")
     for value in values_in(content):
-        if isinstance(value, bool):
-            continue
-        if isinstance(value, float) and not math.isfinite(value):
-            raise Invalid("A number in `content` is not finite.")
-        if isinstance(value, int) and not -LARGEST_INTEGER - 1 <= value <= LARGEST_INTEGER:
-            raise Invalid("A number in `content` has more than 64 bits.")
-    for name, most in FIELDS.items():
+        check_number(value)
+    for name, max_length in FIELDS.items():
         value = content.get(name)
-        if isinstance(value, str) and len(value) > most:
-            raise Invalid(f"`content.{name}` has {len(value)} characters; {most} at most.")
+        if isinstance(value, str) and len(value) > max_length:
+            raise Invalid(f"`content.{name}` has {len(value)} characters; {max_length} at most.")
     for name, (lowest, highest) in FEELINGS.items():
         if content.get(name) is not None and feeling(content, name) is None:
             raise Invalid(f"`content.{name}` is a number from {lowest:g} to {highest:g}.")
 
 
+def check_number(value: Any) -> None:
+    """Refuse a number that Neo4j cannot store."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Invalid("A number in `content` is not finite.")
+    if isinstance(value, int) and not -LARGEST_INTEGER - 1 <= value <= LARGEST_INTEGER:
+        raise Invalid("A number in `content` has more than 64 bits.")
+
+
 def values_in(content: Any) -> Iterator[Any]:
-    """Everything inside, keys included; refuses what is nested too deep."""
-    waiting = [(content, 1)]
-    while waiting:
-        value, depth = waiting.pop()
+    """All keys and values at any depth. Refuses content that is nested too deep."""
+    pending = [(content, 1)]
+    while pending:
+        value, depth = pending.pop()
         if depth > CONTENT_DEPTH:
             raise Invalid(f"`content` is nested deeper than {CONTENT_DEPTH} levels.")
         if isinstance(value, dict):
             yield from value
-            waiting += [(inner, depth + 1) for inner in value.values()]
+            pending += [(inner, depth + 1) for inner in value.values()]
         elif isinstance(value, list):
-            waiting += [(inner, depth + 1) for inner in value]
+            pending += [(inner, depth + 1) for inner in value]
         else:
             yield value

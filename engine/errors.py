@@ -1,14 +1,14 @@
-"""Every way the engine refuses.
+"""Every error that the engine raises for its callers.
 
 EngineError
-├── Invalid                    what was asked for makes no sense
-├── Unauthenticated            no key or token, or not one that is good
-├── Forbidden                  who asks is known, and may not do this
+├── Invalid                    the request makes no sense
+├── Unauthenticated            no key or token, or not a valid one
+├── Forbidden                  the caller is known, and may not do this
 │   ├── AnotherUser
 │   ├── ActsForUser
 │   └── NotYourName
 ├── TooManyRequests            the caller's rate limit is used up; try again later
-├── NotFound                   it never existed, or belongs to another tenant: the same answer
+├── NotFound                   it does not exist, or belongs to another tenant: the same answer
 │   ├── PersonaNotFound
 │   ├── InstanceNotFound
 │   ├── MemberNotFound
@@ -30,14 +30,14 @@ EngineError
 │   ├── NothingToRestore
 │   ├── ConfirmationNeeded
 │   └── UndoWindowOver
-├── Unavailable                a part the engine stands on does not answer; try again
+├── Unavailable                a service that the engine needs does not answer; try again
 │   ├── GraphUnavailable
 │   │   └── GraphTooSlow
 │   ├── BrokerUnavailable
 │   ├── EmbedderUnavailable
 │   └── LlmUnavailable
-├── StatementFailed            a mistake of ours: Neo4j cannot do what a statement asks
-└── Misconfigured              an operator has to mend this
+├── StatementFailed            a bug of ours: Neo4j cannot run a statement
+└── Misconfigured              an operator has to fix this
     ├── ModelMissing
     ├── ModelMismatch
     ├── SchemaTooNew
@@ -48,9 +48,9 @@ from engine.models import Allowance
 
 
 class EngineError(Exception):
-    """The base of every refusal. Its text is written for the caller.
+    """The base of every error. Its text is written for the caller.
 
-    `instead` says what can be done instead, by operation: the path of its route.
+    `instead` has the operations that can be used instead, each with the path of its route.
     """
 
     instead: dict[str, str] | None = None
@@ -62,7 +62,7 @@ class Invalid(EngineError):
 
 class Unauthenticated(EngineError):
     def __init__(self) -> None:
-        # One sentence for every cause: which part was wrong is nobody's business.
+        # One sentence for every cause: saying which part was wrong would help an attacker.
         super().__init__(
             "This call needs a valid API key, user token or JWT: "
             "send it as Authorization: Bearer <key>."
@@ -76,13 +76,15 @@ class Forbidden(EngineError):
 
 
 class NotYourName(Forbidden):
+    """A user's message has the name of somebody else as its speaker."""
+
     def __init__(self, name: str, held: str | None = None) -> None:
         known = f"You speak here as {held!r}" if held else "It is the name of somebody else here"
         EngineError.__init__(self, f"You cannot speak as {name!r}. {known}.")
 
 
 class AnotherUser(Forbidden):
-    """Somebody said in a header that they are somebody else."""
+    """The header X-User-Id names a user whom this caller may not act for."""
 
     def __init__(self, role: str) -> None:
         sentence = (
@@ -94,7 +96,7 @@ class AnotherUser(Forbidden):
 
 
 class ActsForUser(Forbidden):
-    """A key that acts for a user may do what that user may, and no user may do this."""
+    """A key acts for a user, and no user may do this."""
 
     def __init__(self) -> None:
         EngineError.__init__(
@@ -204,13 +206,13 @@ class CandidateClosed(Conflict):
 class RunFolded(Conflict):
     def __init__(self, run_id: str) -> None:
         super().__init__(
-            f"Run {run_id!r} can no longer be taken back: only counts are kept of what it did."
+            f"Run {run_id!r} can no longer be undone: only counts of its changes are kept."
         )
 
 
 class RunsAfter(Conflict):
     def __init__(self, run_id: str, newer: str) -> None:
-        super().__init__(f"Run {newer!r} came after {run_id!r}; take that one back first.")
+        super().__init__(f"Run {newer!r} came after {run_id!r}; undo that one first.")
 
 
 class NothingToRestore(Conflict):
@@ -228,7 +230,7 @@ class ConfirmationNeeded(Conflict):
 class UndoWindowOver(Conflict):
     def __init__(self) -> None:
         super().__init__(
-            "The time to undo this here is over; it can be taken back in the Memory Manager."
+            "The chat no longer offers to undo this; it can be undone in the Memory Manager."
         )
 
 
@@ -242,7 +244,7 @@ class GraphUnavailable(Unavailable):
 
 
 class GraphTooSlow(GraphUnavailable):
-    """It is there, and did not do in time what it was asked."""
+    """Neo4j answers, but a statement took too long."""
 
     def __init__(self) -> None:
         super().__init__("it did not answer in time")
@@ -274,16 +276,16 @@ class Misconfigured(EngineError):
 
 
 class ModelMissing(Misconfigured):
-    def __init__(self, model: str, mend: str) -> None:
-        super().__init__(f"The embedding model {model!r} is not installed. {mend}")
+    def __init__(self, model: str, fix: str) -> None:
+        super().__init__(f"The embedding model {model!r} is not installed. {fix}")
 
 
 class ModelMismatch(Misconfigured):
-    def __init__(self, remembered: str, offered: str) -> None:
+    def __init__(self, stored_model: str, configured_model: str) -> None:
         super().__init__(
-            f"This graph's vectors were made by {remembered}, and the engine is set to {offered}; "
-            "vectors of two models cannot be compared. Set the model back, "
-            "or start with an empty graph."
+            f"This graph's vectors were made by {stored_model}, "
+            f"and the engine is set to {configured_model}; vectors of two models "
+            "cannot be compared. Set the model back, or start with an empty graph."
         )
 
 

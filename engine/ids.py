@@ -1,4 +1,4 @@
-"""Ids: ones that nobody else makes, and ones that follow from others."""
+"""Ids: unique ones, and ones derived from other ids."""
 
 import hashlib
 
@@ -6,10 +6,10 @@ from uuid_utils.compat import uuid7
 
 
 def new_id() -> str:
-    """An id that nobody else makes, and that sorts by when it was made."""
+    """A unique id. Ids sort by when they were made."""
     return uuid7().hex
 
 
 def id_from(*sources: str) -> str:
-    """An id that follows from others: doing the same again makes the same one."""
+    """An id derived from other ids: the same sources give the same id."""
     return hashlib.sha256("\n".join(sources).encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""A language model, where one is configured: never needed, and never waited for long."""
+"""The optional language model: nothing depends on it, and every call has a time limit."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from engine.settings import Settings
 
 
 class Llm:
-    """Any service that speaks OpenAI's chat protocol. Belongs to the event loop that uses it."""
+    """Client of a service with OpenAI's chat API. Belongs to the event loop that uses it."""
 
     def __init__(self, settings: Settings) -> None:
         if not settings.llm_url or not settings.llm_model:
@@ -23,10 +23,10 @@ class Llm:
             timeout=settings.llm_seconds,
         )
 
-    async def ask(self, instruction: str, about: str) -> Any:
-        """The model's answer, which must be JSON."""
+    async def ask(self, instruction: str, user_message: str) -> Any:
+        """The model's answer, parsed as JSON."""
         try:
-            answer = await self._client.post(
+            response = await self._client.post(
                 "chat/completions",
                 json={
                     "model": self._model,
@@ -34,12 +34,12 @@ class Llm:
                     "response_format": {"type": "json_object"},
                     "messages": [
                         {"role": "system", "content": instruction},
-                        {"role": "user", "content": about},
+                        {"role": "user", "content": user_message},
                     ],
                 },
             )
-            answer.raise_for_status()
-            return json.loads(answer.json()["choices"][0]["message"]["content"])
+            response.raise_for_status()
+            return json.loads(response.json()["choices"][0]["message"]["content"])
         except httpx.HTTPStatusError as error:
             raise LlmUnavailable(f"it answered {error.response.status_code}") from error
         except httpx.HTTPError as error:

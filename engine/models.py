@@ -1,4 +1,4 @@
-"""Words that several rooms share."""
+"""Types that several rooms share."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import Any
 
 Row = dict[str, Any]  # what a statement returns, or takes as a parameter
-EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before everything anybody said or did
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before every time that is stored
 
 
 class MemoryType(StrEnum):
-    """What kind of thing is remembered: an event, something held to be so, a feeling."""
+    """What a memory is about: an event, a fact, or a feeling."""
 
     EPISODIC = "episodic"
     SEMANTIC = "semantic"
@@ -19,9 +19,9 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left of a caller's limit, as the headers of an answer tell it."""
+    """What is left of a caller's rate limit, as the response headers say it."""
 
     policy: str
     limit: int
     remaining: int
-    seconds: int  # until the limit is whole again
+    seconds: int  # until the full limit is available again

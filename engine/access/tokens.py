@@ -35,6 +35,7 @@ async def issue_token(
     token_id, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
     limited_to = None if instance_ids is None else sorted(set(instance_ids))
     expires_at = now + timedelta(minutes=minutes)
+    scope = {"user_id": user_id, "instance_ids": limited_to}
 
     def check_issued(rows: list[Row]) -> IssuedToken:
         if not rows:
@@ -53,20 +54,12 @@ async def issue_token(
         token={
             "id": token_id,
             "hash": hash_secret(secret),
-            "user_id": user_id,
-            "instance_ids": limited_to,
+            **scope,
             "created_at": now,
             "expires_at": expires_at,
         },
         cleared=MAX_CLEARED,
         now=now,
         event=audit_event(caller, "token_issued", now),
-        after=json.dumps(
-            {
-                "token_id": token_id,
-                "user_id": user_id,
-                "instance_ids": limited_to,
-                "minutes": minutes,
-            }
-        ),
+        after=json.dumps({"token_id": token_id, **scope, "minutes": minutes}),
     )

@@ -24,7 +24,16 @@ from engine.forgetting.acknowledgments import (
     Acknowledger,
     Phrases,
 )
-from engine.forgetting.models import AffectedItems, FlagResult, Range, ReversalSource
+from engine.forgetting.models import (
+    AffectedItems,
+    FlagAct,
+    FlagResult,
+    Range,
+    RecentAcknowledgment,
+    ReversalSource,
+    Selection,
+    UndoScope,
+)
 from engine.ids import new_id
 from engine.memory import LinkKey, LinkType
 from engine.models import EARLIEST, Row
@@ -49,48 +58,6 @@ class FlagRules:
     undo_window: timedelta  # how long the chat offers undo
     debounce: timedelta  # flags this close together share one acknowledgment
     badges_for_all: bool = False  # whether members see the flags of others
-
-
-@dataclass(frozen=True, slots=True)
-class FlagAct:
-    """One act of flagging. Its id is the id of the range, and of the acknowledgment."""
-
-    id: str
-    by: str
-    at: datetime
-    is_range: bool
-
-    @property
-    def parameters(self) -> Row:
-        return {"id": self.id, "is_range": self.is_range, "by": self.by, "at": self.at}
-
-
-@dataclass(frozen=True, slots=True)
-class RecentAcknowledgment:
-    """The acknowledgment that the same person was given just before: it becomes the plural one."""
-
-    persona_id: str
-    contents: list[str]  # of the flagged messages that it answers
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is read about messages before they are flagged."""
-
-    conversation_id: str
-    is_admin: bool  # whether the caller is an admin of the conversation's instance
-    persona_id: str  # of the first message
-    contents: list[str]  # what the messages say: none of it may be in the acknowledgment
-    personas: dict[str, Row]  # of the conversation, by id: name, tone and layers of policy
-    recent: RecentAcknowledgment | None
-
-
-@dataclass(frozen=True, slots=True)
-class UndoScope:
-    """The conversation in which flags are undone."""
-
-    conversation_id: str
-    is_admin: bool  # whether the caller is an admin of the conversation's instance
 
 
 async def flag_message(

@@ -1,10 +1,11 @@
-"""Ranges of flagged messages, and what flags change."""
+"""Acts of flagging, ranges of flagged messages, and what flags change."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from engine.memory import LinkKey
+from engine.models import Row
 from engine.talk import Acknowledgment, Deprioritization
 
 
@@ -48,3 +49,45 @@ class FlagResult(AffectedItems):
     records: dict[str, Deprioritization]  # by message, as the caller may see them
     changed: list[str]  # ids of the messages that this call has changed
     acknowledgment: Acknowledgment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlagAct:
+    """One act of flagging. Its id is the id of the range, and of the acknowledgment."""
+
+    id: str
+    by: str
+    at: datetime
+    is_range: bool
+
+    @property
+    def parameters(self) -> Row:
+        return {"id": self.id, "is_range": self.is_range, "by": self.by, "at": self.at}
+
+
+@dataclass(frozen=True, slots=True)
+class RecentAcknowledgment:
+    """The acknowledgment that the same person was given just before: it becomes the plural one."""
+
+    persona_id: str
+    contents: list[str]  # of the flagged messages that it answers
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is read about messages before they are flagged."""
+
+    conversation_id: str
+    is_admin: bool  # whether the caller is an admin of the conversation's instance
+    persona_id: str  # of the first message
+    contents: list[str]  # what the messages say: none of it may be in the acknowledgment
+    personas: dict[str, Row]  # of the conversation, by id: name, tone and layers of policy
+    recent: RecentAcknowledgment | None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoScope:
+    """The conversation in which flags are undone."""
+
+    conversation_id: str
+    is_admin: bool  # whether the caller is an admin of the conversation's instance

@@ -22,8 +22,8 @@ from engine.access.models import Role
 from engine.access.tenants import add_tenant
 from engine.embedding import claim_model, open_embedder
 from engine.extraction.port import RuleExtractor
-from engine.forgetting.flags import UndoScope, undo_flags
-from engine.forgetting.models import ReversalSource
+from engine.forgetting.flags import undo_flags
+from engine.forgetting.models import ReversalSource, UndoScope
 from engine.memory.drawing import draw_candidates
 from engine.night.ledger import Run
 from engine.settings import Settings
