@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 LOCK := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j vendor
+.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j vendor examples
 
 help: ## This list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -120,3 +120,8 @@ lock-neo4j: ## Resolve ops/jars/jgo.toml again, with a checksum for each jar
 
 vendor: ## Fetch the files of the API's page from npm again and check them (ARGS=--update after a new version in api/page/vendor.json)
 	$(PYTHON) ops/vendor.py $(ARGS)
+
+examples: ## Record the examples of the OpenAPI document again, from a walk through every operation
+	@$(PYTHON) ops/bootstrap.py dev
+	@$(BIN)/pentimento install
+	RECORD_EXAMPLES=1 $(BIN)/python -m pytest tests/api/test_examples.py

@@ -2,7 +2,7 @@
 
 A range index holds keys of 8,160 bytes, all its properties together; the vector index takes no
 filter value above 32,766 bytes, and a longer one ends the database. `docs/bounds.md` lists every
-indexed property with its bound. Callers are refused at the door (`api/wire.py`); what the engine
+indexed property with its bound. Callers are refused at the door (`api/bodies.py`); what the engine
 makes itself (rules, a language model, the night) is cut here, where the graph is entered.
 """
 
