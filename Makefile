@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j vendor local-packages dev-packages installed pictures
+.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j vendor local-packages dev-packages installed pictures examples
 
 help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -115,3 +115,6 @@ vendor: ## Fetch the files of the API's page from npm again and check them (ARGS
 
 pictures: ## Draw docs/pictures/*.svg from their .dot files (needs graphviz)
 	for file in docs/pictures/*.dot; do dot -Tsvg $$file -o $${file%.dot}.svg; done
+
+examples: installed ## Record the examples of the OpenAPI document again, by calling every operation
+	RECORD_EXAMPLES=1 $(BIN)/python -m pytest tests/api/test_examples.py

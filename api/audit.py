@@ -27,6 +27,23 @@ from engine.store import Graph, Page
 
 JSON_LINES = "application/x-ndjson"
 
+FromTime = Annotated[
+    str | None,
+    QueryParameter(
+        name="from", max_length=40, format="date-time", description="At this time or later."
+    ),
+]
+ToTime = Annotated[
+    str | None,
+    QueryParameter(name="to", max_length=40, format="date-time", description="Before this time."),
+]
+Actor = Annotated[
+    str | None, QueryParameter(max_length=200, description="Only what this actor did.")
+]
+Action = Annotated[
+    str | None, QueryParameter(max_length=100, description="Only this kind of change.")
+]
+
 
 class AuditFormat(StrEnum):
     JSON = "json"
@@ -104,24 +121,10 @@ class AuditController(Controller):
         request: Request[Any, Any, Any],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        from_time: Annotated[
-            str | None,
-            QueryParameter(
-                name="from", max_length=40, format="date-time", description="At this time or later."
-            ),
-        ] = None,
-        to_time: Annotated[
-            str | None,
-            QueryParameter(
-                name="to", max_length=40, format="date-time", description="Before this time."
-            ),
-        ] = None,
-        actor: Annotated[
-            str | None, QueryParameter(max_length=200, description="Only what this actor did.")
-        ] = None,
-        action: Annotated[
-            str | None, QueryParameter(max_length=100, description="Only this kind of change.")
-        ] = None,
+        from_time: FromTime = None,
+        to_time: ToTime = None,
+        actor: Actor = None,
+        action: Action = None,
         format: FromQuery[AuditFormat | None] = None,  # noqa: A002
         limit: Limit = 50,
         cursor: Cursor = None,

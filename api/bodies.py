@@ -217,6 +217,9 @@ class NewMemoryBody(NewItem, frozen=True):
     pinned: bool = False
 
 
+CountsAsUse = Annotated[bool, Meta(description="Whether recalled memories count as used.")]
+
+
 class RecallQuery(Body, frozen=True):
     """A question to a persona's memory."""
 
@@ -229,13 +232,24 @@ class RecallQuery(Body, frozen=True):
     project: Project | None = None
     from_at: Timestamp | None = None
     to_at: Timestamp | None = None
-    as_of: Timestamp | None = None  # answer as the persona would have at that time
+    as_of: (
+        Annotated[
+            Timestamp, Meta(description="Answer as the persona would have answered at this time.")
+        ]
+        | None
+    ) = None
     include_pending: bool = True
     include_archived: bool = False
-    asked_by: SpeakerName | None = None  # whom "I" in the query means
-    profile: Literal["woven", "published"] | None = None
-    explain: bool = False
-    counts: bool = True  # whether what is recalled counts as used
+    asked_by: Annotated[SpeakerName, Meta(description="Whom «I» in the query means.")] | None = None
+    profile: (
+        Annotated[
+            Literal["woven", "published"],
+            Meta(description="How signals are weighed; the deployment's setting when left out."),
+        ]
+        | None
+    ) = None
+    explain: Annotated[bool, Meta(description="Show the signals behind each score.")] = False
+    counts: CountsAsUse = True
 
 
 class Minimization(Body, frozen=True):
@@ -300,7 +314,7 @@ class ContextQuery(Body, frozen=True):
     budget: Budget = 4000
     turns: Annotated[int, Meta(ge=1, le=500)] = 20
     memories: Annotated[int, Meta(ge=0, le=50)] = 10
-    counts: bool = True  # whether what is recalled counts as used
+    counts: CountsAsUse = True
 
 
 class HydrationQuery(Body, frozen=True):

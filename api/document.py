@@ -1,6 +1,7 @@
 """The OpenAPI document: what Litestar derives from the routes, completed by hand and by example."""
 
 import json
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from litestar.openapi.spec import (
     Schema,
     SecurityScheme,
 )
+from litestar.openapi.spec.base import BaseSchemaObject
 from litestar.routes import HTTPRoute
 
 from api.application import BOOKMARK, BOOKMARK_PATTERN, MAX_BOOKMARK_LENGTH, REQUEST_ID
@@ -58,6 +60,13 @@ HEADER_PARAMETERS = [  # of every route that needs a key
     REQUEST_ID_PARAMETER,
 ]
 
+BEARER = SecurityScheme(
+    type="http",
+    scheme="bearer",
+    description="An API key of the tenant, a user token made with one, or a JWT of the tenant's "
+    "identity provider.",
+)
+
 DESCRIPTION = """\
 A memory engine for AI personas that forgets well.
 
@@ -81,16 +90,7 @@ def openapi_config() -> OpenAPIConfig:
             YamlRenderPlugin(),
         ],
         use_handler_docstrings=True,
-        components=Components(
-            security_schemes={
-                "api_key": SecurityScheme(
-                    type="http",
-                    scheme="bearer",
-                    description="An API key of the tenant, a user token made with one, or a "
-                    "JWT of the tenant's identity provider.",
-                )
-            }
-        ),
+        components=Components(security_schemes={"api_key": BEARER}),
         security=[{"api_key": []}],
     )
 
@@ -113,6 +113,7 @@ def complete_document(app: Litestar) -> None:
                 set_text_types(operation, export_types)
             if name == "listen_to_events":
                 set_text_types(operation, [EVENT_STREAM])
+            remove_empty_content(operation)
             add_examples(operation, recorded_examples().get(name, {}))
     for body in Body.__subclasses__():
         if schema := (document.components.schemas or {}).get(body.__name__):
@@ -139,11 +140,28 @@ def set_text_types(operation: Operation, media_types: list[str]) -> None:
         }
 
 
+def remove_empty_content(operation: Operation) -> None:
+    """Name no media type for 204, which has no body."""
+    response = (operation.responses or {}).get("204")
+    if isinstance(response, OpenAPIResponse):
+        response.content = None
+
+
 @cache
 def recorded_examples() -> dict[str, dict[str, dict[str, Any]]]:
     """Real answers, by operation, status and media type."""
     examples: dict[str, dict[str, dict[str, Any]]] = json.loads(EXAMPLES.read_bytes())
     return examples
+
+
+@dataclass
+class Verbatim(BaseSchemaObject):
+    """A value that stands in the document as it is. Litestar would drop nulls inside it."""
+
+    value: Any
+
+    def to_schema(self) -> Any:
+        return self.value
 
 
 def add_examples(operation: Operation, by_status: dict[str, dict[str, Any]]) -> None:
@@ -153,4 +171,4 @@ def add_examples(operation: Operation, by_status: dict[str, dict[str, Any]]) -> 
         content = (response.content or {}) if isinstance(response, OpenAPIResponse) else {}
         for media_type, example in by_media_type.items():
             if media_type in content:
-                content[media_type].example = example
+                content[media_type].example = Verbatim(example)

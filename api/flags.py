@@ -152,10 +152,11 @@ class FlagController(Controller):
         change: NamedDependency[FlagChange],
         preview: Preview = False,
     ) -> FlagResult:
-        """Take back the flag of a message, and everything that followed from it alone.
+        """Take back the flag of a message: what it held down comes back, but for other flags.
 
         `undo_toast` is the undo that the chat offers for some seconds, later refused with 409;
-        `memory_manager` works at any time.
+        `memory_manager` works at any time. A candidate that a night has left out meanwhile needs
+        `restore` besides.
         """
         return await change.run(
             lambda graph: undo_message(

@@ -33,6 +33,21 @@ from engine.settings import Settings
 from engine.store import Graph, Page
 
 
+def as_new_memory(body: NewMemoryBody) -> NewMemory:
+    return NewMemory(
+        memory_type=body.memory_type,
+        text=body.text,
+        content=body.content,
+        source_message_ids=body.source_message_ids,
+        chosen_id=body.memory_id,
+        said_at=message_time(body.said_at) if body.said_at else None,
+        tags=body.tags,
+        project=body.project,
+        importance=body.importance,
+        pinned=body.pinned,
+    )
+
+
 class MemoryController(Controller):
     tags = ("memories",)
     dependencies = {"change": Provide(provide_item_change, sync_to_thread=False)}  # noqa: RUF012
@@ -91,19 +106,7 @@ class MemoryController(Controller):
         now: NamedDependency[datetime],
     ) -> Memory:
         """Remember something at once, without a candidate and without waiting for the night."""
-        new = NewMemory(
-            memory_type=data.memory_type,
-            text=data.text,
-            content=data.content,
-            source_message_ids=data.source_message_ids,
-            chosen_id=data.memory_id,
-            said_at=message_time(data.said_at) if data.said_at else None,
-            tags=data.tags,
-            project=data.project,
-            importance=data.importance,
-            pinned=data.pinned,
-        )
-        return await remember(graph, embedder, caller, persona_id, new, now=now)
+        return await remember(graph, embedder, caller, persona_id, as_new_memory(data), now=now)
 
     @get("/memories/{memory_id:str}", operation_id="get_memory", responses=problems(404))
     async def one(

@@ -22,6 +22,14 @@ from engine.store import Graph, Page
 
 DUPLICATE_SECONDS = 4.0  # of copying in the request; a worker finishes a larger copy
 
+PERSONA_EXAMPLE = body_example(
+    id="ada",
+    name="Ada",
+    tone="warm",
+    time_zone="Europe/Lisbon",
+    identity="You are Ada, a patient friend who remembers what people tell you.",
+)
+
 
 class PersonaController(Controller):
     path = "/personas"
@@ -30,12 +38,7 @@ class PersonaController(Controller):
     @post(operation_id="add_persona", guards=[ADMINS], responses=problems(409, 413))
     async def add(
         self,
-        data: Annotated[
-            NewPersona,
-            body_example(
-                id="ada", name="Ada", tone="warm", time_zone="Europe/Lisbon", identity="You are…"
-            ),
-        ],
+        data: Annotated[NewPersona, PERSONA_EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         now: NamedDependency[datetime],
@@ -53,12 +56,7 @@ class PersonaController(Controller):
             created_at=now,
             updated_at=now,
         )
-        return await add_persona(
-            graph,
-            caller.tenant_id,
-            persona,
-            by=caller.acts_as,
-        )
+        return await add_persona(graph, caller.tenant_id, persona, by=caller.acts_as)
 
     @get(operation_id="list_personas", responses=problems())
     async def page(

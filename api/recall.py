@@ -65,16 +65,7 @@ class RecallController(Controller):
             now=now,
             limit=data.limit,
             cursor=data.cursor,
-            filters=Filters(
-                types=tuple(data.types or MemoryType),
-                categories=tuple(data.categories) if data.categories else None,
-                tags=tuple(data.tags) if data.tags else None,
-                project=data.project,
-                from_at=in_utc(data.from_at),
-                to_at=in_utc(data.to_at),
-                include_pending=data.include_pending,
-                include_archived=data.include_archived,
-            ),
+            filters=recall_filters(data),
             as_of=in_utc(data.as_of),
             asked_by=data.asked_by,
             profile=data.profile,
@@ -105,7 +96,7 @@ class RecallController(Controller):
     ) -> Response[Context]:
         """What a persona should know before it answers, in layers, within a token budget.
 
-        Without `query` the last user message of the conversation is the query. The memories that
+        Without `query`, what somebody said last in the conversation is the query. The memories that
         answer it count as used, shortly after; memories that are always included, such as pinned
         ones, do not.
         """
@@ -154,6 +145,19 @@ class RecallController(Controller):
             project=data.project,
             seed=data.seed,
         )
+
+
+def recall_filters(query: RecallQuery) -> Filters:
+    return Filters(
+        types=tuple(query.types or MemoryType),
+        categories=tuple(query.categories) if query.categories else None,
+        tags=tuple(query.tags) if query.tags else None,
+        project=query.project,
+        from_at=in_utc(query.from_at),
+        to_at=in_utc(query.to_at),
+        include_pending=query.include_pending,
+        include_archived=query.include_archived,
+    )
 
 
 def count_use_after(answer: T, use_log: UseLog, use: Use) -> Response[T]:

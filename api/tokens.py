@@ -24,6 +24,11 @@ from engine.access import (
 from engine.settings import Settings
 from engine.store import Graph
 
+PROVIDER_EXAMPLE = body_example(
+    issuer="https://login.example.com/",
+    jwks_url="https://login.example.com/.well-known/jwks.json",
+)
+
 
 class TokenController(Controller):
     """Uses the real time: a moved engine clock does not move the expiry of tokens."""
@@ -70,13 +75,7 @@ class TokenController(Controller):
     )
     async def set_provider(
         self,
-        data: Annotated[
-            NewIdentityProvider,
-            body_example(
-                issuer="https://login.example.com/",
-                jwks_url="https://login.example.com/.well-known/jwks.json",
-            ),
-        ],
+        data: Annotated[NewIdentityProvider, PROVIDER_EXAMPLE],
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
         keys: NamedDependency[KeyRing],

@@ -2,7 +2,7 @@
 
 A range index holds keys of at most 8,160 bytes, all its properties together; the vector index takes
 no filter value above 32,766 bytes, and a longer one stops the database. `docs/bounds.md` lists
-every indexed property with its limit. What callers send is refused by `api/wire.py`; what the
+every indexed property with its limit. What callers send is refused by `api/bodies.py`; what the
 engine makes itself (rules, a language model, the night) is cut by `indexed` before it is stored.
 """
 

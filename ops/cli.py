@@ -129,7 +129,7 @@ def stay(home: Home, stack: Stack) -> None:
 def show(home: Home, stack: Stack) -> None:
     """Print addresses, logs, and two lines that call the API when pasted."""
     lines = {
-        "API": f"{stack.api_url}/api, its OpenAPI document at {stack.api_url}/schema",
+        "API": f"{stack.api_url}/api, described at {stack.api_url}/schema",
         "Browser": stack.browser_url or "the one of your own Neo4j",
         "Neo4j": f"{stack.neo4j_uri}, user {stack.neo4j_user}, password {stack.neo4j_password}",
         "Redis": stack.redis_url.rpartition("@")[2],

@@ -29,11 +29,11 @@ LINKS = """
 
 async def dump(graph: Graph, tenant_id: str) -> dict[str, Any]:
     """Every node and relationship of a tenant by its id, with all its labels and properties."""
-    found: dict[str, Any] = {}
+    by_id: dict[str, Any] = {}
     async with graph._driver.session(database=graph._database) as session:
         for statement in (NODES, LINKS):
-            for record in [it async for it in await session.run(statement, tenant_id=tenant_id)]:
+            async for record in await session.run(statement, tenant_id=tenant_id):
                 row = {key: to_python(record[key]) for key in record.keys()}  # noqa: SIM118
                 row.get("labels", []).sort()
-                found[row.pop("id")] = row
-    return found
+                by_id[row.pop("id")] = row
+    return by_id

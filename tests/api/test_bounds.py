@@ -106,9 +106,9 @@ async def test_content_at_its_bounds_is_stored_and_recalled(
     assert kept.status_code == 201, kept.text[:300]
     assert kept.json()["content"] == content
     question = {"query": "lives", "categories": [content["category"]], "counts": False}
-    found = await admin.post("/api/personas/ada/recall", json=question)
-    assert found.status_code == 200, found.text[:300]
-    assert [hit["text"] for hit in found.json()["hits"]] == [text]
+    recalled = await admin.post("/api/personas/ada/recall", json=question)
+    assert recalled.status_code == 200, recalled.text[:300]
+    assert [hit["text"] for hit in recalled.json()["hits"]] == [text]
 
 
 async def test_content_nested_too_deep_is_refused(admin: httpx.AsyncClient, ada: str) -> None:
@@ -245,7 +245,7 @@ async def test_anothers_candidate_cannot_be_proposed_again(
     )
     again = await admin.post("/api/personas/ada/candidates", json=body)
 
-    assert [it.status_code for it in (of_eve, other, more)] == [409, 409, 409]
+    assert [answer.status_code for answer in (of_eve, other, more)] == [409, 409, 409]
     assert again.json() == first.json()
     assert await dump(graph, tenant_id) == before
 
@@ -255,7 +255,9 @@ async def test_nobody_speaks_under_the_name_of_another(
 ) -> None:
     for user_id in ("sam", "kim", "u3"):
         await admin.put(f"/api/instances/studio/members/{user_id}", json={})
-    sam, kim, third = [await new_caller(tenant_id, Role.USER, it) for it in ("sam", "kim", "u3")]
+    sam, kim, third = [
+        await new_caller(tenant_id, Role.USER, user) for user in ("sam", "kim", "u3")
+    ]
     runtime_for_kim = await new_caller(tenant_id, Role.RUNTIME, "kim")
 
     async def say(
@@ -277,7 +279,9 @@ async def test_nobody_speaks_under_the_name_of_another(
         await say(runtime_for_kim, 3, "Sam", user_id="sam"),
         await say(sam, 3, "Sam", user_id="kim"),
     ]
-    assert [it.status_code for it in refused] == [403] * 8, [it.text for it in refused]
+    assert [answer.status_code for answer in refused] == [403] * 8, [
+        answer.text for answer in refused
+    ]
     assert await dump(graph, tenant_id) == before
 
     assert (await say(sam, 4, "SAM")).status_code == 201
@@ -303,7 +307,7 @@ async def test_two_users_of_two_instances_may_have_one_name_and_the_backend_rena
     as_before = await sam.post(ada, json={"messages": [said(4, speaker="Sam")]})
     as_now = await sam.post(ada, json={"messages": [said(5, speaker="Samira")]})
 
-    assert [it.status_code for it in (here, there, renamed)] == [201, 201, 201]
+    assert [answer.status_code for answer in (here, there, renamed)] == [201, 201, 201]
     assert as_before.status_code == 403
     assert "Samira" in as_before.json()["detail"]
     assert as_now.status_code == 201
@@ -335,7 +339,11 @@ async def test_the_document_names_the_headers_that_routes_take(
 
     for path, item in document["paths"].items():
         for operation in item.values():
-            named = {it["name"] for it in operation["parameters"] if it["in"] == "header"}
+            named = {
+                parameter["name"]
+                for parameter in operation["parameters"]
+                if parameter["in"] == "header"
+            }
             wanted = {"X-User-Id", "X-Bookmark", "X-Request-Id"}
             if path in ("/api/health", "/api/ready"):
                 wanted = {"X-Request-Id"}

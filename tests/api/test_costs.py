@@ -194,7 +194,9 @@ CLEAR = """
 
 def table(costs: Costs) -> str:
     """What was measured, as rows of the document."""
-    return "\n".join(f"| {name} | {it.hits} | {it.rows} |" for name, it in sorted(costs.items()))
+    return "\n".join(
+        f"| {name} | {cost.hits} | {cost.rows} |" for name, cost in sorted(costs.items())
+    )
 
 
 def allowed() -> dict[str, Cost]:

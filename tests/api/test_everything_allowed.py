@@ -238,10 +238,10 @@ class Household:
         await self.send("POST", f"/personas/{persona}/context", wanted)
         waking = {"project": given["project"], "budget": 1_000_000}
         await self.send("POST", f"/personas/{persona}/hydrate", waking)
-        found = await self.admin.get(
+        listed = await self.admin.get(
             "/api/items", params={"persona_id": persona, "q": given["value"][:100]}
         )
-        assert found.status_code == 200, found.text
+        assert listed.status_code == 200, listed.text
 
 
 def live_through(settings: Settings) -> None:

@@ -89,16 +89,17 @@ class Operation:
 
 
 def operations(document: dict[str, Any]) -> list[Operation]:
-    found = []
+    writes = []
     for path, item in document["paths"].items():
         for method in set(item) & set(WRITES):
-            told = item[method]
+            operation = item[method]
             example = None
-            if body := told.get("requestBody"):
+            if body := operation.get("requestBody"):
                 (example,) = body["content"]["application/json"]["schema"]["examples"]
-            statuses = frozenset(told["responses"])
-            found.append(Operation(told["operationId"], method, path, statuses, example))
-    return sorted(found, key=lambda operation: operation.id)
+            statuses = frozenset(operation["responses"])
+            name = operation["operationId"]
+            writes.append(Operation(name, method, path, statuses, example))
+    return sorted(writes, key=lambda write: write.id)
 
 
 def with_absent_ids(value: Any, name: str = "") -> Any:
@@ -298,7 +299,7 @@ async def test_a_request_for_what_is_not_there_changes_nothing(
         nowhere = operation.address(dict.fromkeys(house.ids, ABSENT))
         body = with_absent_ids(operation.example)
         bodies = [body] if "{" not in operation.path else [operation.example, body]
-        return [await house.admin.request(operation.method, nowhere, json=it) for it in bodies]
+        return [await house.admin.request(operation.method, nowhere, json=body) for body in bodies]
 
     await refuse_each(house, writes, "404", tries)
 

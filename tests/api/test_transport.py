@@ -1,8 +1,6 @@
 """What happens around an answer: calls from pages of other origins, and compression."""
 
-import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import httpx
 import pytest
@@ -13,6 +11,7 @@ from api.application import Application
 from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.api.conftest import a_client, living
+from tests.api.example_walk import first_chunk
 from tests.lives import Life
 
 OURS, OTHER = "https://app.example.com", "https://elsewhere.example.com"
@@ -117,34 +116,3 @@ async def test_events_are_neither_compressed_nor_held_back(
 
     assert b"content-encoding" not in dict(start["headers"])
     assert b"event: flagged" in chunk
-
-
-async def first_chunk(
-    app: Application, path: str, headers: dict[str, str]
-) -> tuple[dict[str, Any], bytes]:
-    """The start of an answer that does not end, and the first bytes of its body."""
-    messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-
-    async def receive() -> dict[str, Any]:
-        await asyncio.Event().wait()
-        return {}
-
-    scope = {
-        "type": "http",
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "root_path": "",
-        "server": ("pentimento.test", 80),
-        "client": ("127.0.0.1", 1),
-        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
-    }
-    serving = asyncio.create_task(app(scope, receive, messages.put))
-    async with asyncio.timeout(30):
-        start, body = await messages.get(), await messages.get()
-    serving.cancel()
-    await asyncio.wait([serving])
-    return start, body["body"]

@@ -298,7 +298,7 @@ async def test_until_it_is_whole_nobody_sees_it_and_whoever_comes_next_goes_on(
 ) -> None:
     said = await a_life(life)
     monkeypatch.setattr(duplicates, "BATCH_SIZE", 2)
-    monkeypatch.setattr(api.personas, "WAITS", -1.0)
+    monkeypatch.setattr(api.personas, "DUPLICATE_SECONDS", -1.0)
     sent: list[tuple[str, ...]] = []
 
     async def send(_: Jobs, *job: str) -> bool:
