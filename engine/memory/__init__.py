@@ -1,6 +1,6 @@
-"""Candidates and memories: how they are kept, changed, linked, listed, copied and explained.
+"""Candidates and memories: drawn, stored, changed, linked, listed, copied, and their history.
 
-Content enters and leaves the graph through `content`.
+What they say enters and leaves the graph through `content`.
 """
 
 from engine.memory.candidates import (
