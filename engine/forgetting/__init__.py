@@ -1,6 +1,6 @@
-"""«Forget This»: flags on messages, their undo, and what the persona says to it.
+"""«Forget This»: flags on messages, undoing them, and the persona's acknowledgments.
 
-Nothing is deleted; all that a flag changes follows from the flags that stand.
+Nothing is deleted: what flags change is computed from the flags that stand.
 """
 
 from engine.forgetting.acknowledgments import Acknowledger, Templates, open_acknowledger

@@ -1,6 +1,6 @@
-"""Candidates and memories: how they are kept, changed, linked, listed, copied and explained.
+"""Candidates and memories: drawn, stored, changed, linked, listed, copied, and their history.
 
-Content enters and leaves the graph through `content`.
+What they say enters and leaves the graph through `content`.
 """
 
 from engine.memory.candidates import (
@@ -12,7 +12,12 @@ from engine.memory.candidates import (
     restore_candidate,
 )
 from engine.memory.changes import Change, changes_of, decode_changes, encode_changes
-from engine.memory.content import decode_content, encode_content, index_properties
+from engine.memory.content import (
+    decode_content,
+    encode_content,
+    index_properties,
+    item_properties,
+)
 from engine.memory.drawing import draw_candidates, list_overdue_conversations
 from engine.memory.duplicates import duplicate_persona, list_unfinished_copies
 from engine.memory.facts import Fact, as_fact, find_held_fact, timeline
@@ -97,6 +102,7 @@ __all__ = [
     "find_held_fact",
     "get_memory",
     "index_properties",
+    "item_properties",
     "list_audit",
     "list_candidates",
     "list_items",

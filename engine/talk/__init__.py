@@ -1,4 +1,4 @@
-"""Conversations: what was said, in checkpoints, as exports and splits, and events for open devices.
+"""Conversations and their messages, checkpoints, splits, exports, and events for open devices.
 
 Messages are recorded once and never changed.
 """

@@ -228,13 +228,13 @@ async def talk_in_the_attic(
     made: Callable[..., Awaitable[Any]], attic: str, persona_id: str, mark: str
 ) -> None:
     """What keeps outsiders from the studio's things is then not that they share no persona."""
-    loft, told = f"loft-{mark}", f"told-{mark}"
+    loft, message_id = f"loft-{mark}", f"told-{mark}"
     await made(
         "/api/conversations", {"id": loft, "instance_id": attic, "persona_ids": [persona_id]}
     )
-    message = a_message(told, persona_id, "mia", "The skylight leaks.")
+    message = a_message(message_id, persona_id, "mia", "The skylight leaks.")
     await made(f"/api/conversations/{loft}/messages", {"messages": [message]})
-    item = {"memory_type": "semantic", "source_message_ids": [told], "text": SKYLIGHT}
+    item = {"memory_type": "semantic", "source_message_ids": [message_id], "text": SKYLIGHT}
     await made(f"/api/personas/{persona_id}/memories", {**item, "memory_id": f"leak-{mark}"})
     await made(f"/api/personas/{persona_id}/candidates", {**item, "candidate_id": f"drip-{mark}"})
 
@@ -328,7 +328,7 @@ async def ask(
         return httpx.Response(200, text="")  # it goes on and on, as it should
 
 
-def told(answer: httpx.Response, ids: dict[str, str]) -> tuple[int, str]:
+def status_and_detail(answer: httpx.Response, ids: dict[str, str]) -> tuple[int, str]:
     """An answer, less what names the request itself."""
     text = answer.text
     for name, value in ids.items():
@@ -367,10 +367,12 @@ async def test_each_caller_may_do_what_the_table_says(
             seen[route] = str(answer.status_code)
         nowhere = await ask(client, method, path, operation, absent)
         if cell == "404":  # what one may not see is answered as what is not there
-            assert told(answer, ours.ids) == told(nowhere, absent), route
+            assert status_and_detail(answer, ours.ids) == status_and_detail(nowhere, absent), route
         if "{" in path:
             elsewhere = await ask(client, method, path, operation, theirs.ids)
-            assert told(elsewhere, theirs.ids) == told(nowhere, absent), route
+            assert status_and_detail(elsewhere, theirs.ids) == status_and_detail(nowhere, absent), (
+                route
+            )
             not_found = (401, 403, 404) if operation != "put_member" else (403, 404)
             assert nowhere.status_code in not_found, (route, nowhere.text)
 
@@ -379,7 +381,7 @@ async def test_each_caller_may_do_what_the_table_says(
     if shown:  # and what is of the caller's own instance is not hidden with the rest
         is_in_attic = "another instance" in name
         assert {route for route, whether in shown.items() if whether} == (
-            {"GET /api/items", *(f"GET /api/personas/{{persona_id}}/{it}" for it in ITEMS)}
+            {"GET /api/items", *(f"GET /api/personas/{{persona_id}}/{noun}" for noun in ITEMS)}
             if is_in_attic
             else set()
         )
@@ -416,7 +418,7 @@ async def test_what_an_outsider_did_not_hear_is_no_source_of_theirs(ours: World,
     absent = await outsider.post(path, json={**item, "source_message_ids": ["absent"]})
 
     assert refused.status_code == 404
-    assert told(refused, {"": hidden}) == told(absent, {"": "absent"})
+    assert status_and_detail(refused, {"": hidden}) == status_and_detail(absent, {"": "absent"})
 
 
 @pytest.mark.spec("SEC-01")
@@ -488,7 +490,7 @@ async def test_who_is_nobody_gets_the_same_401_everywhere(
         if ALLOWED[method, path]["admin"] == "open":
             continue
         answer = await ask(ours.callers[name], method, path, operation, ours.ids)
-        answers.add(told(answer, {}))
+        answers.add(status_and_detail(answer, {}))
 
     ((status, _),) = answers
     assert status == 401

@@ -13,8 +13,8 @@ async def records(admin: httpx.AsyncClient) -> list[dict[str, Any]]:
     answer = await admin.get("/api/audit", params={"limit": 500})
     assert answer.status_code == 200
     return [
-        {**it, "before": as_value(it["before"]), "after": as_value(it["after"])}
-        for it in answer.json()["items"]
+        {**item, "before": as_value(item["before"]), "after": as_value(item["after"])}
+        for item in answer.json()["items"]
     ]
 
 
@@ -102,10 +102,11 @@ async def test_what_admins_set_up_is_written_down_with_what_was_there_before(
         assert done.status_code < 300, done.text
 
     written = (await records(studio))[known:]
-    assert [(it["action"], sorted(it["about"]), it["before"], it["after"]) for it in written] == [
-        (action, about, before, after) for _, _, _, action, about, before, after in CHANGES
-    ]
-    assert {it["by"] for it in written} == {f"key:{key}"}
+    assert [
+        (record["action"], sorted(record["about"]), record["before"], record["after"])
+        for record in written
+    ] == [(action, about, before, after) for _, _, _, action, about, before, after in CHANGES]
+    assert {record["by"] for record in written} == {f"key:{key}"}
     assert "Broccoli" not in str(written)
     assert "Cabbage" not in str(written)
 
@@ -128,7 +129,7 @@ async def test_keys_tokens_policies_and_exports_are_written_down(
     await studio.get("/api/conversations/monday/export", params={"format": "markdown"})
 
     written = (await records(studio))[known:]
-    assert [it["action"] for it in written] == [
+    assert [record["action"] for record in written] == [
         "key_issued",
         "key_rotated",
         "key_revoked",
@@ -137,7 +138,7 @@ async def test_keys_tokens_policies_and_exports_are_written_down(
         "persona_policy_set",
         "exported",
     ]
-    by_action = {it["action"]: it for it in written}
+    by_action = {record["action"]: record for record in written}
     for action in ("key_issued", "key_rotated", "key_revoked"):
         assert by_action[action]["about"] == [issued["key"]["id"]]
     assert by_action["token_issued"]["after"]["user_id"] == "sam"
@@ -173,4 +174,4 @@ async def test_a_refused_revoke_is_not_written_down(
     refused = await admin.delete(f"/api/keys/{only['id']}")
 
     assert refused.status_code == 409
-    assert "key_revoked" not in [it["action"] for it in await records(admin)]
+    assert "key_revoked" not in [record["action"] for record in await records(admin)]

@@ -145,7 +145,7 @@ async def test_a_jwt_of_the_tenants_provider_is_its_subject(
 
     await trust(admin, jwks_url=provider.url)
     seen = (await ask(text)).json()["items"]
-    assert [it["id"] for it in seen] == ["in-studio"]
+    assert [item["id"] for item in seen] == ["in-studio"]
     assert (await ask(text, **{"X-User-Id": "sam"})).status_code == 200
     assert (await ask(text, **{"X-User-Id": "mia"})).status_code == 403
 
@@ -392,6 +392,6 @@ async def test_what_the_tenant_trusts_can_be_read_and_is_written_down(
 
     assert kept["audience"] == f"pentimento:{tenant_id}"
     assert kept["algorithms"] == ["ES256", "EdDSA", "RS256"]
-    told = (await admin.get("/api/audit")).json()["items"]
-    actions = [it["action"] for it in told if it["action"] != "key_issued"]
+    audit = (await admin.get("/api/audit")).json()["items"]
+    actions = [record["action"] for record in audit if record["action"] != "key_issued"]
     assert actions == ["identity_provider_set"] * 2 + ["identity_provider_removed"]

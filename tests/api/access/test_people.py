@@ -70,9 +70,9 @@ async def test_a_memory_is_changed_by_who_said_it_and_by_admins_of_the_instance(
 ) -> None:
     (said,) = await life.say("The red house burned down.", at=ago(5 * DAY))
     await life.night(ago(3 * DAY))
-    (memory,) = [it for it in await life.memories() if it.source_message_ids == [said]]
+    (memory,) = [memory for memory in await life.memories() if memory.source_message_ids == [said]]
     path = f"/api/memories/{memory.memory_id}"
-    sam, kim, lea, mia = [await person(it) for it in ("sam", "kim", "lea", "mia")]
+    sam, kim, lea, mia = [await person(name) for name in ("sam", "kim", "lea", "mia")]
 
     async def tries(client: httpx.AsyncClient) -> list[int]:
         answers = [
@@ -94,14 +94,16 @@ async def test_a_memory_is_changed_by_who_said_it_and_by_admins_of_the_instance(
     assert absent.json()["title"] == hidden.json()["title"]
     assert await tries(sam) == [200] * 6
     assert await tries(lea) == [200] * 6
-    assert [it["can_change"] for it in await items(sam)] == [True]
-    assert [it["can_change"] for it in await items(kim)] == [False]
+    assert [item["can_change"] for item in await items(sam)] == [True]
+    assert [item["can_change"] for item in await items(kim)] == [False]
     assert await items(mia) == []
-    listed = [(await it.get("/api/personas/ada/memories")).json()["items"] for it in (kim, mia)]
-    assert [len(it) for it in listed] == [1, 0]
+    listed = [
+        (await client.get("/api/personas/ada/memories")).json()["items"] for client in (kim, mia)
+    ]
+    assert [len(page) for page in listed] == [1, 0]
     assert (await sam.post(f"{path}/archive")).status_code == 403
     story = (await sam.get(f"{path}/history")).json()
-    assert [(it["action"], it["by"]) for it in story if not it["run_id"]] == [
+    assert [(record["action"], record["by"]) for record in story if not record["run_id"]] == [
         ("changed", "sam"),
         ("minimized", "sam"),
         ("restored", "sam"),
@@ -116,26 +118,30 @@ async def test_a_person_edits_and_removes_their_candidates_until_the_night_has_t
 ) -> None:
     (said,) = await life.say("A green tree fell on the road.", at=ago(HOUR))
     old = await life.propose("An old gate.", at=ago(25 * HOUR), sources=[said])
-    (drawn,) = [it for it in await life.candidates() if it.candidate_id != old]
+    (drawn,) = [candidate for candidate in await life.candidates() if candidate.candidate_id != old]
     path = f"/api/candidates/{drawn.candidate_id}"
-    sam, kim, mia = [await person(it) for it in ("sam", "kim", "mia")]
+    sam, kim, mia = [await person(name) for name in ("sam", "kim", "mia")]
     before = await life.everything()
 
     refused = [
-        *[await it.patch(path, json={"text": "Nothing fell."}) for it in (kim, mia)],
-        *[await it.delete(path) for it in (kim, mia)],
-        *[await it.post(f"{path}/restore") for it in (kim, mia)],
+        *[await client.patch(path, json={"text": "Nothing fell."}) for client in (kim, mia)],
+        *[await client.delete(path) for client in (kim, mia)],
+        *[await client.post(f"{path}/restore") for client in (kim, mia)],
     ]
     late = [
         await sam.patch(f"/api/candidates/{old}", json={"text": "A new gate."}),
         await sam.delete(f"/api/candidates/{old}"),
     ]
 
-    assert [it.status_code for it in refused] == [404] * 6
-    assert [(it.status_code, "instead" in it.json()) for it in late] == [(409, False)] * 2
+    assert [response.status_code for response in refused] == [404] * 6
+    assert [(response.status_code, "instead" in response.json()) for response in late] == [
+        (409, False)
+    ] * 2
     assert await life.everything() == before
-    listed = [(await it.get("/api/personas/ada/candidates")).json()["items"] for it in (sam, mia)]
-    assert [len(it) for it in listed] == [2, 0]
+    listed = [
+        (await client.get("/api/personas/ada/candidates")).json()["items"] for client in (sam, mia)
+    ]
+    assert [len(page) for page in listed] == [2, 0]
     edited = await sam.patch(path, json={"text": "A tree fell on the road."})
     assert (edited.status_code, edited.json()["text"]) == (200, "A tree fell on the road.")
     assert (await sam.delete(path)).status_code == 204
@@ -163,7 +169,7 @@ async def test_what_comes_from_two_instances_or_from_no_message_is_for_no_member
     mine = await life.propose("A red house.", at=ago(5 * DAY), sources=[said])
     pending = await life.propose("A burnt house.", at=ago(HOUR), sources=[said, "hidden"])
     await life.night(ago(3 * DAY))
-    sam, lea, mia = [await person(it) for it in ("sam", "lea", "mia")]
+    sam, lea, mia = [await person(name) for name in ("sam", "lea", "mia")]
 
     for somebody in (sam, lea, mia):
         for memory_id in (both, neither):
@@ -172,13 +178,13 @@ async def test_what_comes_from_two_instances_or_from_no_message_is_for_no_member
             assert (await somebody.get(f"{path}/history")).status_code == 404
             assert (await somebody.patch(path, json={"pinned": True})).status_code == 404
         assert (await somebody.delete(f"/api/candidates/{pending}")).status_code == 404
-        shown = {it["id"] for it in await items(somebody)}
+        shown = {item["id"] for item in await items(somebody)}
         assert shown.isdisjoint({both, neither, pending})
-    assert mine in {it["id"] for it in await items(sam)}
-    assert {both, neither, pending} <= {it["id"] for it in await items(admin)}
+    assert mine in {item["id"] for item in await items(sam)}
+    assert {both, neither, pending} <= {item["id"] for item in await items(admin)}
     await admin.put("/api/instances/attic/members/sam", json={})
     assert (await sam.get(f"/api/memories/{both}")).status_code == 200
-    assert {both, pending} <= {it["id"] for it in await items(sam)}
+    assert {both, pending} <= {item["id"] for item in await items(sam)}
 
 
 async def test_who_acts_for_a_person_draws_from_messages_they_may_know_of(
@@ -214,12 +220,12 @@ async def test_a_flag_of_somebody_else_is_not_shown_by_what_it_holds_back_or_dow
     (old,) = await life.say("The red house burned down.", at=ago(5 * DAY))
     await life.night(ago(3 * DAY))
     (new,) = await life.say("A green tree fell on the road.", at=ago(HOUR))
-    (memory,) = [it["id"] for it in await items(admin, state="active")]
-    (candidate,) = [it["id"] for it in await items(admin, state="pending")]
-    sam, kim, lea = [await person(it) for it in ("sam", "kim", "lea")]
+    (memory,) = [item["id"] for item in await items(admin, state="active")]
+    (candidate,) = [item["id"] for item in await items(admin, state="pending")]
+    sam, kim, lea = [await person(name) for name in ("sam", "kim", "lea")]
 
     async def shown(client: httpx.AsyncClient) -> list[Any]:
-        by_id = {it["id"]: it for it in await items(client)}
+        by_id = {item["id"]: item for item in await items(client)}
         counts = (await client.get("/api/items/counts")).json()
         one = (await client.get(f"/api/memories/{memory}")).json()
         pending = (await client.get("/api/personas/ada/candidates")).json()["items"]
@@ -230,12 +236,15 @@ async def test_a_flag_of_somebody_else_is_not_shown_by_what_it_holds_back_or_dow
             by_id[memory],
             by_id[candidate],
             {name: count for name, count in counts.items() if count},
-            [it["id"] for it in await items(client, state="not_remembered")],
+            [item["id"] for item in await items(client, state="not_remembered")],
             one["weight_modifier"],
-            [(it["state"], it["deprioritized"], it["deprioritized_at"]) for it in pending],
+            [
+                (candidate["state"], candidate["deprioritized"], candidate["deprioritized_at"])
+                for candidate in pending
+            ],
             len(held.json()["items"]),
-            [it["action"] for it in story if not it["run_id"]],
-            [it["action"] for it in of_message],
+            [record["action"] for record in story if not record["run_id"]],
+            [record["action"] for record in of_message],
         ]
 
     as_it_was = await shown(sam)
@@ -244,20 +253,23 @@ async def test_a_flag_of_somebody_else_is_not_shown_by_what_it_holds_back_or_dow
 
     assert await shown(sam) == as_it_was
     for somebody in (kim, lea, admin):
-        told = await shown(somebody)
-        assert [it["standing"] for it in told[:2]] == ["not_remembered"] * 2
-        assert (told[0]["flagged"], told[0]["minimized"], told[0]["weight_modifier"]) == (
+        history = await shown(somebody)
+        assert [item["standing"] for item in history[:2]] == ["not_remembered"] * 2
+        assert (history[0]["flagged"], history[0]["minimized"], history[0]["weight_modifier"]) == (
             True,
             True,
             0.2,
         )
-        assert told[1]["state"] == "suppressed"
-        assert told[2] == {"not_remembered": 2}
-        assert sorted(told[3]) == sorted([memory, candidate])
-        assert told[4:] == [0.2, [], 1, ["flagged"], ["flagged"]]
+        assert history[1]["state"] == "suppressed"
+        assert history[2] == {"not_remembered": 2}
+        assert sorted(history[3]) == sorted([memory, candidate])
+        assert history[4:] == [0.2, [], 1, ["flagged"], ["flagged"]]
     await lea.post(f"/api/messages/{old}/undo", json={})
-    told = (await kim.get(f"/api/messages/{old}/history")).json()
-    assert [(it["action"], it["by"]) for it in told] == [("flagged", "kim"), ("unflagged", "lea")]
+    history = (await kim.get(f"/api/messages/{old}/history")).json()
+    assert [(record["action"], record["by"]) for record in history] == [
+        ("flagged", "kim"),
+        ("unflagged", "lea"),
+    ]
     assert (await sam.get(f"/api/messages/{old}/history")).json() == []
 
 
@@ -267,7 +279,7 @@ async def test_what_the_night_passed_over_is_restored_by_who_said_it(
 ) -> None:
     (said,) = await life.say("A green tree fell on the road.", at=ago(5 * DAY))
     (candidate,) = await life.candidates()
-    sam, kim, mia = [await person(it) for it in ("sam", "kim", "mia")]
+    sam, kim, mia = [await person(name) for name in ("sam", "kim", "mia")]
     await sam.post(f"/api/messages/{said}/forget")
     await life.night(ago(3 * DAY))
     restore = f"/api/candidates/{candidate.candidate_id}/restore"
@@ -277,8 +289,8 @@ async def test_what_the_night_passed_over_is_restored_by_who_said_it(
 
     assert still_flagged.status_code == 409
     assert await life.memories() == []  # taking the flag back alone does not bring it back
-    assert [(await it.post(restore)).status_code for it in (kim, mia)] == [404, 404]
+    assert [(await client.post(restore)).status_code for client in (kim, mia)] == [404, 404]
     restored = await sam.post(restore)
     assert (restored.status_code, restored.json()["state"]) == (200, "pending")
     await life.night(ago(timedelta()))
-    assert [it.memory_id for it in await life.memories()] == [candidate.candidate_id]
+    assert [memory.memory_id for memory in await life.memories()] == [candidate.candidate_id]

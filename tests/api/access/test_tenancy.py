@@ -82,8 +82,8 @@ async def a_full_tenant(admin: httpx.AsyncClient, graph: Graph, tenant_id: str) 
         json={"id": "monday", "instance_id": "studio", "persona_ids": ["ada"]},
     )
     await admin.post("/api/conversations/monday/messages", json={"messages": [SAID]})
-    told = {"memory_type": "semantic", "text": "Sam lives in Lisbon."}
-    await admin.post("/api/personas/ada/candidates", json={"candidate_id": "kept", **told})
+    new_memory = {"memory_type": "semantic", "text": "Sam lives in Lisbon."}
+    await admin.post("/api/personas/ada/candidates", json={"candidate_id": "kept", **new_memory})
     night = await run_night(
         graph,
         tenant_id,
@@ -92,7 +92,7 @@ async def a_full_tenant(admin: httpx.AsyncClient, graph: Graph, tenant_id: str) 
         started_by="test",
     )
     proposed = await admin.post(
-        "/api/personas/ada/candidates", json={"candidate_id": "fact", **told}
+        "/api/personas/ada/candidates", json={"candidate_id": "fact", **new_memory}
     )
     assert proposed.status_code == 201, proposed.text
     ends = {"first_message_id": "said", "last_message_id": "said"}

@@ -57,7 +57,7 @@ async def test_a_key_gives_a_person_a_token_that_is_them_for_a_while(
     assert issued["instance_ids"] is None
     async with a_client(app, issued["token"]) as sam:
         seen = (await sam.get("/api/conversations")).json()["items"]
-        assert {it["id"] for it in seen} == {"in-studio", "in-attic"}
+        assert {item["id"] for item in seen} == {"in-studio", "in-attic"}
         assert (await sam.get("/api/keys")).status_code == 403
         assert (await sam.post("/api/tokens", json={"user_id": "sam"})).status_code == 403
         flagged = (await sam.post("/api/messages/said-in-attic/forget")).json()
@@ -101,8 +101,8 @@ async def test_a_key_that_acts_for_a_user_sees_and_does_what_that_user_may(
         as_sam = (await key.get("/api/conversations", headers=for_sam)).json()["items"]
         as_mia = (await key.get("/api/conversations", headers=for_mia)).json()["items"]
 
-        assert [it["id"] for it in everything] == ["in-attic", "in-studio"]
-        assert [it["id"] for it in as_sam] == ["in-studio"]
+        assert [item["id"] for item in everything] == ["in-attic", "in-studio"]
+        assert [item["id"] for item in as_sam] == ["in-studio"]
         assert as_mia == []
         for path in ("/api/conversations/in-attic", "/api/instances/attic"):
             assert (await key.get(path, headers=for_sam)).status_code == 404
@@ -189,7 +189,7 @@ async def test_a_token_is_narrowed_to_instances_that_are_there(rooms: httpx.Asyn
 
     assert refused.status_code == 404
     assert "cellar" in refused.json()["detail"]
-    issued = [it["action"] for it in (await rooms.get("/api/audit")).json()["items"]]
+    issued = [item["action"] for item in (await rooms.get("/api/audit")).json()["items"]]
     assert "token_issued" not in issued
 
 
@@ -271,7 +271,7 @@ async def test_a_token_is_stored_as_a_hash_and_expired_ones_are_cleared(
     async with graph._driver.session() as session:
         query = "MATCH (n {tenant_id: $t}) RETURN labels(n)[0] AS label, properties(n) AS p"
         stored = [record.data() async for record in await session.run(query, t=tenant_id)]
-    assert [it["label"] for it in stored].count("UserToken") == 1
+    assert [row["label"] for row in stored].count("UserToken") == 1
     assert fresh.token.split("_", 2)[2] not in str(stored)
 
 

@@ -35,15 +35,15 @@ async def chat(life: Life, new_caller: NewCaller) -> httpx.AsyncClient:
 async def forget(chat: httpx.AsyncClient, message_id: str) -> dict[str, Any]:
     answer = await chat.post(f"/api/messages/{message_id}/forget")
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 async def take_back(chat: httpx.AsyncClient, message_id: str) -> dict[str, Any]:
     answer = await chat.post(f"/api/messages/{message_id}/undo", json={})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 async def forget_range(
@@ -55,7 +55,7 @@ async def forget_range(
 
 async def records(chat: httpx.AsyncClient) -> dict[str, dict[str, Any]]:
     listed = await chat.get("/api/conversations/monday/messages", params={"limit": 500})
-    return {it["message_id"]: it["deprioritization"] for it in listed.json()["items"]}
+    return {item["message_id"]: item["deprioritization"] for item in listed.json()["items"]}
 
 
 NONE = {
@@ -75,7 +75,7 @@ async def test_only_what_was_selected_is_flagged_and_the_record_has_its_shape(
 ) -> None:
     mine, reply = await life.say("I live in Lisbon.", "I went there once.", at=ago(HOUR))
 
-    told = await forget(chat, mine)
+    result = await forget(chat, mine)
 
     found = await records(chat)
     assert found[reply] == NONE
@@ -87,8 +87,8 @@ async def test_only_what_was_selected_is_flagged_and_the_record_has_its_shape(
         "context_and_memory",
     )
     assert (record["range_id"], record["reversed_at"], record["reversal_source"]) == (None,) * 3
-    assert told["records"] == {mine: record}
-    assert told["changed"] == [mine]
+    assert result["records"] == {mine: record}
+    assert result["changed"] == [mine]
 
 
 async def test_the_scope_follows_from_age_and_selection_alone(
@@ -170,7 +170,7 @@ async def test_a_range_of_what_is_not_in_the_conversation_is_refused(
 
     refused = [await forget_range(chat, said, "nothing"), await forget_range(chat, "no", said)]
 
-    assert [it.status_code for it in refused] == [400, 400]
+    assert [response.status_code for response in refused] == [400, 400]
     assert not (await records(chat))[said]["is_flagged"]
 
 
@@ -202,13 +202,13 @@ async def test_a_range_over_several_personas_is_one_and_reaches_only_those_in_it
     }
     for kind in ("memory", "candidate"):
         for name, sources in drawn.items():
-            told = {
+            result = {
                 "candidate_id": f"{name}-{kind}",
                 "memory_type": "episodic",
                 "text": f"{kind} of {name}, and of nobody else.",
                 "source_message_ids": sources,
             }
-            made = await admin.post(f"/api/personas/{name}/candidates", json=told)
+            made = await admin.post(f"/api/personas/{name}/candidates", json=result)
             assert made.status_code == 201, made.text
             if kind == "memory":
                 await run_night(
@@ -229,10 +229,10 @@ async def test_a_range_over_several_personas_is_one_and_reaches_only_those_in_it
 
     before = await touched()
     ends = {"first_message_id": "to-ada-0", "last_message_id": "to-bob-1"}
-    told = (await chat.post("/api/conversations/all/forget-range", json=ends)).json()
+    result = (await chat.post("/api/conversations/all/forget-range", json=ends)).json()
 
-    range_ = (await chat.get(f"/api/ranges/{told['range_id']}")).json()
-    assert (range_["persona_ids"], range_["message_ids"]) == (["ada", "bob"], told["changed"])
+    range_ = (await chat.get(f"/api/ranges/{result['range_id']}")).json()
+    assert (range_["persona_ids"], range_["message_ids"]) == (["ada", "bob"], result["changed"])
     assert await touched() == {
         "ada-memory": 0.2,
         "ada-candidate": "suppressed",
@@ -241,10 +241,10 @@ async def test_a_range_over_several_personas_is_one_and_reaches_only_those_in_it
         "cara-memory": 1.0,
         "cara-candidate": "pending",
     }
-    assert (len(told["memory_ids"]), len(told["candidate_ids"])) == (2, 2)
-    await chat.post(f"/api/ranges/{told['range_id']}/undo", json={"message_ids": ["to-bob-1"]})
+    assert (len(result["memory_ids"]), len(result["candidate_ids"])) == (2, 2)
+    await chat.post(f"/api/ranges/{result['range_id']}/undo", json={"message_ids": ["to-bob-1"]})
     assert (await touched())["bob-memory"] == 1.0  # the flag that is left is ada's
-    await chat.post(f"/api/ranges/{told['range_id']}/undo", json={})
+    await chat.post(f"/api/ranges/{result['range_id']}/undo", json={})
     assert await touched() == before
 
 
@@ -255,7 +255,7 @@ async def test_a_suppressed_candidate_is_passed_over_kept_and_can_be_restored(
     admin = await new_caller(life.tenant_id)
     (said,) = await life.say("The red house by the river burned down.", at=ago(3 * DAY))
     (candidate,) = await life.candidates()
-    told = await forget(chat, said)
+    result = await forget(chat, said)
 
     night = await life.night(ago(DAY))
     (kept,) = await life.candidates(CandidateState.SUPPRESSED)
@@ -267,7 +267,7 @@ async def test_a_suppressed_candidate_is_passed_over_kept_and_can_be_restored(
     again = await admin.post(f"/api/candidates/{candidate.candidate_id}/restore")
     await life.night(ago(-DAY))
 
-    assert told["candidate_ids"] == [candidate.candidate_id]
+    assert result["candidate_ids"] == [candidate.candidate_id]
     assert night.stages[0].did == {"passed_over": 1}
     assert night.stages[0].could_not == {"suppressed": 1}
     assert (kept.candidate_id, kept.deprioritized) == (candidate.candidate_id, True)
@@ -289,9 +289,9 @@ async def test_a_candidate_of_several_messages_comes_back_when_none_is_flagged(
 
     async def states() -> dict[str, CandidateState]:
         return {
-            it.candidate_id: state
+            candidate.candidate_id: state
             for state in CandidateState
-            for it in await life.candidates(state)
+            for candidate in await life.candidates(state)
         }
 
     pending, suppressed = CandidateState.PENDING, CandidateState.SUPPRESSED
@@ -331,7 +331,7 @@ async def test_memories_and_their_outgoing_links_are_turned_down_and_nothing_is_
     admin = await new_caller(life.tenant_id)
     said = await life.say("The red house burned down.", "A green tree fell.", at=ago(5 * DAY))
     await life.night(ago(3 * DAY))
-    memories = {it.source_message_ids[0]: it.memory_id for it in await life.memories()}
+    memories = {memory.source_message_ids[0]: memory.memory_id for memory in await life.memories()}
     one, two = memories[said[0]], memories[said[1]]
     for source, target in ((one, two), (two, one)):
         await admin.post(
@@ -339,18 +339,18 @@ async def test_memories_and_their_outgoing_links_are_turned_down_and_nothing_is_
         )
     before = await life.everything()
 
-    told = await forget(chat, said[0])
+    result = await forget(chat, said[0])
 
-    weights = {(it.from_id, it.to_id): it.weight_modifier for it in await life.links()}
+    weights = {(link.from_id, link.to_id): link.weight_modifier for link in await life.links()}
     assert {key: weights[key] for key in ((one, two), (two, one))} == {
         (one, two): 0.2,
         (two, one): 1.0,
     }
     assert (await life.memory(one)).weight_modifier == 0.2
     assert (await life.memory(two)).weight_modifier == 1.0
-    assert (told["memory_ids"], told["counts"]["links"]) == ([one], 2)
-    assert {(it["from_id"], it["type"], it["to_id"]) for it in told["links"]} == {
-        (it.from_id, it.type, it.to_id) for it in await life.links() if it.from_id == one
+    assert (result["memory_ids"], result["counts"]["links"]) == ([one], 2)
+    assert {(link["from_id"], link["type"], link["to_id"]) for link in result["links"]} == {
+        (link.from_id, link.type, link.to_id) for link in await life.links() if link.from_id == one
     }
     after = await life.everything()
     assert {key for key in after if " " in key and not key.startswith("[")} >= {
@@ -367,7 +367,7 @@ def comparable(everything: dict[str, Any]) -> dict[str, Any]:
     Checkpoints keep what summed them up before.
     """
     return {
-        key: {name: it for name, it in value.items() if name not in NOTES}
+        key: {name: stored for name, stored in value.items() if name not in NOTES}
         for key, value in everything.items()
         if not any(
             word in key
@@ -440,8 +440,8 @@ async def test_the_chat_undoes_within_its_window_and_the_memory_manager_at_any_t
     assert still
     assert later.json()["records"][two]["reversal_source"] == "memory_manager"
     found = await records(chat)
-    assert [found[it]["is_flagged"] for it in (one, two)] == [False, False]
-    assert all(found[it]["reversed_at"] for it in (one, two))
+    assert [found[message_id]["is_flagged"] for message_id in (one, two)] == [False, False]
+    assert all(found[message_id]["reversed_at"] for message_id in (one, two))
     again = await forget(chat, one)  # a flag can be set anew, and the old one is kept
     assert again["changed"] == [one]
     flags = await life.ask("MATCH (f:Flag {tenant_id: $t}) RETURN count(f) AS flags")
@@ -532,15 +532,15 @@ async def test_a_range_is_acknowledged_in_one_and_what_is_undone_is_withdrawn(
 ) -> None:
     said = await life.say("red house", "green tree", "blue gate", "black cat", at=ago(HOUR))
 
-    told = (await forget_range(chat, said[0], said[2])).json()
-    part = await chat.post(f"/api/ranges/{told['range_id']}/undo", json={"message_ids": said[:2]})
+    result = (await forget_range(chat, said[0], said[2])).json()
+    part = await chat.post(f"/api/ranges/{result['range_id']}/undo", json={"message_ids": said[:2]})
     half = await acknowledged(life)
-    whole = await chat.post(f"/api/ranges/{told['range_id']}/undo", json={})
+    whole = await chat.post(f"/api/ranges/{result['range_id']}/undo", json={})
 
-    assert told["acknowledgment"]["text"] in TEMPLATES[Tone.WARM]["range"]
+    assert result["acknowledgment"]["text"] in TEMPLATES[Tone.WARM]["range"]
     assert (part.json()["acknowledgment"], whole.json()["acknowledgment"]) == (None, None)
-    assert [it["withdrawn"] for it in half] == [False]
-    assert [it["withdrawn"] for it in await acknowledged(life)] == [True]
+    assert [acknowledgment["withdrawn"] for acknowledgment in half] == [False]
+    assert [acknowledgment["withdrawn"] for acknowledgment in await acknowledged(life)] == [True]
     fresh = (await forget(chat, said[3]))["acknowledgment"]  # the withdrawn one is not gone on with
     assert fresh["plural"] is False
 
@@ -555,11 +555,11 @@ async def test_acknowledgments_are_neither_messages_nor_memories(
     await life.night(ago(DAY))
 
     listed = (await chat.get("/api/conversations/monday/messages")).json()["items"]
-    assert [it["message_id"] for it in listed] == said
+    assert [message["message_id"] for message in listed] == said
     range_ = (await chat.get(f"/api/ranges/{ranged['range_id']}")).json()
     assert range_["message_ids"] == said
     everything = await life.ask("MATCH (n:Candidate|Memory {tenant_id: $t}) RETURN n.text AS text")
-    assert not any(text in it["text"] for it in everything)
+    assert not any(text in item["text"] for item in everything)
 
 
 async def test_before_anything_is_forgotten_it_can_be_asked_what_that_would_touch(
@@ -597,13 +597,17 @@ async def test_what_was_said_is_never_altered_and_flags_outlive_the_process(
     words = """
         MATCH (m:Message {tenant_id: $t})
         RETURN m.id AS id, m.content AS content, m.said_at AS at"""
-    before = {it["id"]: (it["content"], it["at"]) for it in await life.ask(words)}
+    before = {
+        message["id"]: (message["content"], message["at"]) for message in await life.ask(words)
+    }
 
     await forget_range(chat, said[0], said[1])
     await take_back(chat, said[1])
 
-    assert {it["id"]: (it["content"], it["at"]) for it in await life.ask(words)} == before
+    assert {
+        message["id"]: (message["content"], message["at"]) for message in await life.ask(words)
+    } == before
     another = Graph.open(settings)  # another process, another session, another device
     listed = await list_messages(another, life.caller, "monday", limit=10)
     await another.close()
-    assert [it.deprioritization.is_flagged for it in listed.items] == [True, False, False]
+    assert [item.deprioritization.is_flagged for item in listed.items] == [True, False, False]

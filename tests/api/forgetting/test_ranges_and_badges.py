@@ -91,7 +91,7 @@ async def test_messages_of_one_second_stand_in_the_order_they_arrived(
     life: Life, chat: httpx.AsyncClient, staff: httpx.AsyncClient
 ) -> None:
     at = ago(HOUR)
-    await post_messages(staff, *(message(it, at) for it in ("z", "a", "m", "b")))
+    await post_messages(staff, *(message(name, at) for name in ("z", "a", "m", "b")))
     await post_messages(staff, message("late", at), message("before", at - HOUR), message("a", at))
     order = ["before", "z", "a", "m", "b", "late"]
 
@@ -106,10 +106,13 @@ async def test_messages_of_one_second_stand_in_the_order_they_arrived(
 
     assert await listed(chat) == order
     assert (done["changed"], range_["message_ids"]) == (["a", "m"], ["a", "m"])
-    assert [id_ for id_, it in (await records(chat)).items() if it["is_flagged"]] == ["a", "m"]
+    assert [id_ for id_, record in (await records(chat)).items() if record["is_flagged"]] == [
+        "a",
+        "m",
+    ]
     assert [json.loads(line)["message_id"] for line in exported] == ["a", "m"]
     copies = split.json()["message_ids"]
-    assert await listed(staff, "part") == [copies[it] for it in ("a", "m", "b")]
+    assert await listed(staff, "part") == [copies[name] for name in ("a", "m", "b")]
     one = await forget_range(chat, first_message_id="late", last_message_id="late")
     assert one["changed"] == ["late"]
 
@@ -147,7 +150,7 @@ async def test_a_selection_is_any_messages_of_the_conversation(
     range_ = (await chat.get(f"/api/ranges/{done['range_id']}")).json()
     assert range_["message_ids"] == [said[0], said[2], said[3]]
     found = await records(chat)
-    assert [found[it]["range_id"] for it in said] == [
+    assert [found[message_id]["range_id"] for message_id in said] == [
         done["range_id"],
         None,
         done["range_id"],
@@ -179,11 +182,11 @@ async def test_undoing_a_range_takes_back_the_flags_it_set_and_no_other(
 
     assert first["changed"] == at_once["changed"] == [said[0], said[2]]
     assert (after[said[1]], older["is_flagged"]) == (older, True)
-    assert [after[it]["is_flagged"] for it in said] == [False, True, False, False]
+    assert [after[message_id]["is_flagged"] for message_id in said] == [False, True, False, False]
     assert part["changed"] == [said[0]]
     assert (rest["changed"], again["changed"]) == ([said[2]], [])
     found = await records(chat)
-    assert [found[it]["is_flagged"] for it in said] == [True, True, False, False]
+    assert [found[message_id]["is_flagged"] for message_id in said] == [True, True, False, False]
     assert found[said[1]] == older
     assert (await records(mia))[said[3]]["is_flagged"]
 
@@ -202,7 +205,7 @@ async def test_a_message_of_either_role_is_flagged_and_nothing_beside_it(
     )
 
     async def flagged() -> list[str]:
-        return [id_ for id_, it in (await records(chat)).items() if it["is_flagged"]]
+        return [id_ for id_, record in (await records(chat)).items() if record["is_flagged"]]
 
     assert (await forget(chat, "asked"))["changed"] == ["asked"]
     assert await flagged() == ["asked"]
@@ -226,14 +229,18 @@ async def test_the_system_decides_the_scope_by_the_policy_and_the_whole_selectio
     await forget_range(
         chat, first_message_id=old[3], last_message_id=young[0]
     )  # young one: flagged
-    assert [await scope(it) for it in (old[0], young[0], old[3])] == [CONTEXT, BOTH, CONTEXT]
+    assert [await scope(message_id) for message_id in (old[0], young[0], old[3])] == [
+        CONTEXT,
+        BOTH,
+        CONTEXT,
+    ]
     await forget_range(chat, message_ids=[old[1], old[2]])  # wholly old
     await forget_range(chat, message_ids=[young[1], young[2]])  # wholly young
     for message_id in (old[1], old[2], young[1], young[2]):
         assert await scope(message_id) == BOTH
         await take_back(chat, message_id)
     mixed = await forget_range(chat, message_ids=[old[1], young[1]])
-    assert [await scope(it) for it in (old[1], young[1])] == [CONTEXT, BOTH]
+    assert [await scope(message_id) for message_id in (old[1], young[1])] == [CONTEXT, BOTH]
     await undo_range(chat, mixed["range_id"])
 
     policy = {"figures": {"editing_window_hours": 48}}
@@ -241,7 +248,7 @@ async def test_the_system_decides_the_scope_by_the_policy_and_the_whole_selectio
     assert changed.status_code == 200, changed.text
     await forget(chat, old[1])
     await forget_range(chat, message_ids=[old[2], young[1]])
-    assert [await scope(it) for it in (old[1], old[2], young[1])] == [BOTH] * 3
+    assert [await scope(message_id) for message_id in (old[1], old[2], young[1])] == [BOTH] * 3
     # The caller has no say in it.
     answers = [
         await chat.post(f"{MONDAY}/forget-range", json={"message_ids": [old[0]], "scope": BOTH}),
@@ -289,8 +296,8 @@ async def test_each_persona_minimizes_by_its_own_policy_and_what_was_done_is_und
 
     async def weights() -> list[float]:
         return [
-            (await staff.get(f"/api/memories/{it}")).json()["weight_modifier"]
-            for it in ("ada-episodic", "ada-semantic", "bob-episodic")
+            (await staff.get(f"/api/memories/{name}")).json()["weight_modifier"]
+            for name in ("ada-episodic", "ada-semantic", "bob-episodic")
         ]
 
     await set_factors(
@@ -339,14 +346,18 @@ async def test_nothing_tells_a_member_what_another_has_flagged(
             await client.post(f"{MONDAY}/forget-range", json=ids),
         ]
         return [
-            [it["deprioritization"] for it in shown],
-            [it["deprioritization"] for it in map(json.loads, exported) if "message_id" in it],
+            [item["deprioritization"] for item in shown],
+            [
+                message["deprioritization"]
+                for message in map(json.loads, exported)
+                if "message_id" in message
+            ],
             [list(answer.json()["records"].values()) for answer in answers],
             [answer.json()["changed"] for answer in answers],
-            [it["can_forget"] for it in shown],
+            [item["can_forget"] for item in shown],
         ]
 
-    flagged = [own[it] for it in said]
+    flagged = [own[message_id] for message_id in said]
     for client in (chat, boss, staff):
         assert await everything_seen_by(client) == [
             flagged,
@@ -388,7 +399,9 @@ async def test_with_badges_for_the_conversation_every_member_sees_them(
         assert (await take_back(open_to_all, said[0]))["changed"] == []
         assert (await undo_range(open_to_all, done["range_id"]))["changed"] == []
         exported = (await open_to_all.get(f"{MONDAY}/export")).text.splitlines()
-        assert [json.loads(it)["deprioritization"] for it in exported] == [own[it] for it in said]
+        assert [json.loads(line)["deprioritization"] for line in exported] == [
+            own[message_id] for message_id in said
+        ]
 
 
 async def test_a_flag_is_taken_back_by_who_set_it_by_admins_and_by_staff(
@@ -412,7 +425,11 @@ async def test_a_flag_is_taken_back_by_who_set_it_by_admins_and_by_staff(
         assert without_id(tried.json()) == without_id(unflagged.json())
         foreign = await mia.post(f"/api/ranges/{ranged['range_id']}/undo", json={"source": source})
         assert foreign.status_code == 404
-    assert [it["is_flagged"] for it in (await records(chat)).values()] == [True, True, False]
+    assert [record["is_flagged"] for record in (await records(chat)).values()] == [
+        True,
+        True,
+        False,
+    ]
 
     assert (await take_back(boss, one))["changed"] == [one]
     assert (await undo_range(staff, ranged["range_id"]))["changed"] == [two]
@@ -447,10 +464,10 @@ async def test_what_cannot_be_seen_cannot_be_flagged_and_listings_say_what_can(
         ]
         return [
             (
-                it.status_code,
-                it.json()["detail"].replace(message_id, "?").replace(conversation, "?"),
+                response.status_code,
+                response.json()["detail"].replace(message_id, "?").replace(conversation, "?"),
             )
-            for it in given
+            for response in given
         ]
 
     there, nowhere = await answers(said[0], "monday"), await answers("nothing", "nowhere")
@@ -462,7 +479,7 @@ async def test_what_cannot_be_seen_cannot_be_flagged_and_listings_say_what_can(
 
     async def may_forget(client: httpx.AsyncClient) -> list[bool]:
         items = (await client.get(f"{MONDAY}/messages")).json()["items"]
-        return [it["can_forget"] for it in items]
+        return [item["can_forget"] for item in items]
 
     assert await may_forget(chat) == [False, True]
     assert await may_forget(mia) == [True, True]
@@ -487,21 +504,21 @@ async def test_an_export_annotates_what_may_be_seen_and_leaves_out_all_that_is_f
         return [json.loads(line) for line in answer.text.splitlines()]
 
     def annotated(lines: list[dict[str, Any]]) -> list[str]:
-        shown = [it for it in lines if "message_id" in it]
-        assert [it["message_id"] for it in shown] == said
-        return [it["message_id"] for it in shown if it["deprioritization"]["is_flagged"]]
+        shown = [line for line in lines if "message_id" in line]
+        assert [item["message_id"] for item in shown] == said
+        return [item["message_id"] for item in shown if item["deprioritization"]["is_flagged"]]
 
     note = {"flags_of_others": "not shown"}
-    of_sam, of_mia, of_boss = [await export(it) for it in (chat, mia, boss)]
+    of_sam, of_mia, of_boss = [await export(client) for client in (chat, mia, boss)]
     assert (annotated(of_sam), of_sam[-1]) == ([said[0]], note)
     assert (annotated(of_mia), of_mia[-1]) == ([said[1]], note)
     assert (annotated(of_boss), of_boss[-1]["message_id"]) == (said[:2], said[3])
     for client in (chat, mia, boss):
         *kept, count = await export(client, exclude_flagged=True)
-        assert [it["message_id"] for it in kept] == said[2:]
+        assert [message["message_id"] for message in kept] == said[2:]
         assert count == {"excluded": 2}
         *part, count = await export(client, exclude_flagged=True, first_message_id=said[1])
-        assert ([it["message_id"] for it in part], count) == (said[2:], {"excluded": 1})
+        assert ([message["message_id"] for message in part], count) == (said[2:], {"excluded": 1})
     written = await mia.get(f"{MONDAY}/export", params={"format": "markdown"})
     assert written.text.count("*not remembered*") == 1
     assert "What others have flagged is not marked." in written.text
@@ -567,17 +584,19 @@ async def test_every_route_that_forgets_can_be_asked_first_what_it_would_touch(
     await life.night(ago(3 * DAY))
     young = await life.say("The blue gate is open now.", at=ago(HOUR))
     await make_checkpoints(life.graph, life.tenant_id, "monday", now=ago(timedelta()))
-    memories = {it.source_message_ids[0]: it.memory_id for it in await life.memories()}
+    memories = {memory.source_message_ids[0]: memory.memory_id for memory in await life.memories()}
     (candidate,) = await life.candidates()
     checkpoints = (await staff.get(f"{MONDAY}/checkpoints")).json()["items"]
     covering = {
-        message_id: it["checkpoint_id"] for it in checkpoints for message_id in it["message_ids"]
+        message_id: checkpoint["checkpoint_id"]
+        for checkpoint in checkpoints
+        for message_id in checkpoint["message_ids"]
     }
     one = memories[old[0]]
     outgoing = [
-        {"from_id": it.from_id, "to_id": it.to_id, "type": it.type}
-        for it in await life.links()
-        if it.from_id == one
+        {"from_id": link.from_id, "to_id": link.to_id, "type": link.type}
+        for link in await life.links()
+        if link.from_id == one
     ]
     assert outgoing
     names = ("candidate_ids", "memory_ids", "links", "checkpoint_ids", "counts")

@@ -31,8 +31,8 @@ async def boss(life: Life, new_caller: NewCaller) -> httpx.AsyncClient:
 async def duplicate(boss: httpx.AsyncClient, **body: Any) -> dict[str, Any]:
     answer = await boss.post("/api/personas/ada/duplicate", json={"id": "eve", **body})
     assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 async def a_life(life: Life) -> list[str]:
@@ -96,7 +96,8 @@ async def test_a_copy_remembers_the_same_and_knows_nothing_of_its_use(
     said = await a_life(life)
     memories = await life.memories()
     red, green = (
-        next(it.memory_id for it in memories if word in it.text) for word in ("red", "green")
+        next(memory.memory_id for memory in memories if word in memory.text)
+        for word in ("red", "green")
     )
     await boss.post(f"/api/memories/{red}/links", json={"to_id": green, "type": LinkType.ENABLES})
     await boss.patch(f"/api/memories/{green}", json={"pinned": True, "importance": 8})
@@ -128,7 +129,7 @@ async def test_a_copy_remembers_the_same_and_knows_nothing_of_its_use(
     assert await kept(life, "ada") == before
     copies = await kept(life, "eve")
     assert copies.keys() == before.keys()
-    assert {it["state"] for it in copies.values()} == {"active", "archived"}
+    assert {copy["state"] for copy in copies.values()} == {"active", "archived"}
     for memory_id, copy in copies.items():
         original = before[memory_id]
         assert copy["id"] == id_from("eve", memory_id)
@@ -181,7 +182,7 @@ async def test_copying_twice_is_copying_once(life: Life, boss: httpx.AsyncClient
 
     assert [answer.json() for answer in answers] == [first] * 4
     assert again == first
-    assert [it.status_code for it in (renamed, itself, nobody)] == [409, 409, 404]
+    assert [response.status_code for response in (renamed, itself, nobody)] == [409, 409, 404]
     assert of_copy.status_code == 201
     after = await life.everything()
     assert {key: after[key] for key in before} == before
@@ -194,7 +195,7 @@ async def test_each_goes_its_own_way_afterwards(
     said = await a_life(life)
     await forget(chat, said[3])
     await duplicate(boss)
-    by_text = {it.text: it.memory_id for it in await life.memories()}
+    by_text = {memory.text: memory.memory_id for memory in await life.memories()}
     red, green = (
         next(memory_id for text, memory_id in by_text.items() if word in text)
         for word in ("red", "green")
@@ -282,12 +283,12 @@ async def test_a_copy_fades_as_if_all_of_it_had_been_used_on_its_first_day(
             now=ago(-after),
             started_by="test",
         )
-        return [it["state"] for it in (await kept(life, "eve")).values()]
+        return [item["state"] for item in (await kept(life, "eve")).values()]
 
     assert await states(DAY) == ["active"]
     assert await states(89 * DAY) == ["active"]
     assert await states(92 * DAY) == ["archived"]
-    assert [it.state for it in await life.memories()] == [MemoryState.ACTIVE]
+    assert [memory.state for memory in await life.memories()] == [MemoryState.ACTIVE]
 
 
 async def test_until_it_is_whole_nobody_sees_it_and_whoever_comes_next_goes_on(
@@ -323,8 +324,8 @@ async def test_until_it_is_whole_nobody_sees_it_and_whoever_comes_next_goes_on(
         await boss.post("/api/conversations", json=conversation),
         await boss.post("/api/personas/eve/duplicate", json={}),
     ]
-    assert [it.status_code for it in unseen] == [404] * 7
-    assert [it["id"] for it in (await boss.get("/api/personas")).json()["items"]] == ["ada"]
+    assert [response.status_code for response in unseen] == [404] * 7
+    assert [item["id"] for item in (await boss.get("/api/personas")).json()["items"]] == ["ada"]
     ada = (await boss.get("/api/personas/ada")).json()
     taken = {name: ada[name] for name in ("name", "tone", "time_zone", "identity")}
     assert (await boss.post("/api/personas", json={"id": "eve", **taken})).status_code == 409
@@ -348,8 +349,8 @@ async def test_until_it_is_whole_nobody_sees_it_and_whoever_comes_next_goes_on(
     for memory_id, memory in ada_now.items():
         for name in ("weight_modifier", "flagged", "minimized"):
             assert eve_now[memory_id][name] == memory[name]
-        assert [it[2]["weight_modifier"] for it in eve_now[memory_id]["links"]] == [
-            it[2]["weight_modifier"] for it in memory["links"]
+        assert [link[2]["weight_modifier"] for link in eve_now[memory_id]["links"]] == [
+            link[2]["weight_modifier"] for link in memory["links"]
         ]
     assert (await boss.get("/api/personas/eve")).status_code == 200
     assert (await boss.post("/api/personas/ada/duplicate", json=body)).status_code == 201

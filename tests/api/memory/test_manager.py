@@ -41,8 +41,8 @@ async def a_life_of_every_standing(life: Life, admin: httpx.AsyncClient) -> dict
         at=ago(5 * DAY),
     )
     await life.night(ago(3 * DAY))
-    by_source = {it["source_message_ids"][0]: it["id"] for it in await items(admin)}
-    active, archived, flagged = (by_source[it] for it in said)
+    by_source = {item["source_message_ids"][0]: item["id"] for item in await items(admin)}
+    active, archived, flagged = (by_source[message_id] for message_id in said)
     await admin.post(f"/api/memories/{archived}/archive")
     await admin.post(f"/api/messages/{said[2]}/forget")
     pending = await life.propose("Sam likes boats.", at=ago(HOUR), sources=[said[0]])
@@ -63,7 +63,7 @@ async def test_items_are_listed_by_where_they_stand_with_counts(
     wanted = await a_life_of_every_standing(life, admin)
 
     for standing, item_id in wanted.items():
-        assert [it["id"] for it in await items(admin, state=standing)] == [item_id]
+        assert [item["id"] for item in await items(admin, state=standing)] == [item_id]
     counts = (await admin.get("/api/items/counts", params={"persona_id": "ada"})).json()
     assert counts == {**dict.fromkeys(wanted, 1), "more": False}
     (found,) = await items(admin, q="GREEN tree")
@@ -88,7 +88,7 @@ async def test_items_are_sorted_and_paged_by_cursor_in_any_order(
         while True:
             asked = {**which, "limit": 3} | ({"cursor": cursor} if cursor else {})
             answer = (await admin.get("/api/items", params=asked)).json()
-            found += [it["id"] for it in answer["items"]]
+            found += [item["id"] for item in answer["items"]]
             cursor = answer["next_cursor"]
             if not cursor:
                 return found
@@ -172,7 +172,7 @@ async def test_a_listing_goes_on_where_most_are_not_for_the_caller(
     found, cursor, pages = [], None, 0
     while pages == 0 or cursor:
         answer = await sam.get("/api/items", params={"cursor": cursor} if cursor else {})
-        found += [it["id"] for it in answer.json()["items"]]
+        found += [item["id"] for item in answer.json()["items"]]
         cursor = answer.json()["next_cursor"]
         pages += 1
 
@@ -195,10 +195,10 @@ async def test_a_person_sees_what_was_said_in_their_instances_and_no_more(
     sam = await new_caller(life.tenant_id, Role.USER, "sam")
     mia = await new_caller(life.tenant_id, Role.USER, "mia")
 
-    assert [it["source_message_ids"] for it in await items(sam)] == [[said]]
+    assert [item["source_message_ids"] for item in await items(sam)] == [[said]]
     assert await items(mia) == []
     assert sum((await sam.get("/api/items/counts")).json().values()) == 1
-    assert [it["id"] for it in await items(admin, instance_id="attic")] == [both]
+    assert [item["id"] for item in await items(admin, instance_id="attic")] == [both]
     assert await items(sam, instance_id="attic") == []
 
 
@@ -228,7 +228,7 @@ async def test_what_is_flagged_is_not_in_the_context_and_leaves_one_mark_where_i
         answer = await admin.post("/api/personas/ada/context", json=asked)
         assert answer.status_code == 200, answer.text
         pieces = answer.json()["pieces"]
-        return [it["content"] for it in pieces if it["layer"] == "working"]
+        return [piece["content"] for piece in pieces if piece["layer"] == "working"]
 
     everything = [content for _, content in turns]
     assert await context() == everything

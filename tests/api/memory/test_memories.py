@@ -46,7 +46,7 @@ async def test_a_memory_is_read_pinned_and_never_rewritten(
     pinned = await admin.patch(f"/api/memories/{kept}", json={"pinned": True, "importance": 8})
     rewritten = await admin.patch(f"/api/memories/{kept}", json={"text": "something else"})
 
-    assert [(it["memory_id"], it["state"], it["importance"]) for it in listed] == [
+    assert [(memory["memory_id"], memory["state"], memory["importance"]) for memory in listed] == [
         (kept, "active", 5)
     ]
     assert (pinned.json()["pinned"], pinned.json()["importance"]) == (True, 8)
@@ -125,13 +125,13 @@ async def test_links_of_every_type_are_unique_and_can_be_made_by_hand(
         assert made.json()["strength"] == 0.5
 
     links = (await admin.get(f"/api/memories/{one}/links")).json()
-    assert sorted(it["type"] for it in links) == sorted(types)
-    assert {(it["from_id"], it["to_id"]) for it in links} == {(two, one)}
+    assert sorted(link["type"] for link in links) == sorted(types)
+    assert {(link["from_id"], link["to_id"]) for link in links} == {(two, one)}
     refused = [
-        await admin.post(f"/api/memories/{one}/links", json={"to_id": it, "type": kind})
-        for it, kind in ((one, "RELATED"), ("nobody", "RELATED"), (two, "FRIENDS"))
+        await admin.post(f"/api/memories/{one}/links", json={"to_id": to_id, "type": kind})
+        for to_id, kind in ((one, "RELATED"), ("nobody", "RELATED"), (two, "FRIENDS"))
     ]
-    assert [it.status_code for it in refused] == [400, 404, 400]
+    assert [response.status_code for response in refused] == [400, 404, 400]
 
 
 @pytest.mark.spec("CONS-04")
@@ -141,14 +141,14 @@ async def test_memories_used_together_are_accessed_and_their_links_grow_at_once(
     one, two = await life.remember("a walk by the river", "buying new boots")
     await admin.post(f"/api/memories/{two}/links", json={"to_id": one, "type": "ENABLES"})
 
-    told = {"memory_ids": [one, two], "use_id": "turn-1"}
-    first = (await admin.post("/api/personas/ada/coactivate", json=told)).json()
-    again = (await admin.post("/api/personas/ada/coactivate", json=told)).json()
+    first_use = {"memory_ids": [one, two], "use_id": "turn-1"}
+    first = (await admin.post("/api/personas/ada/coactivate", json=first_use)).json()
+    again = (await admin.post("/api/personas/ada/coactivate", json=first_use)).json()
     next_turn = (
-        await admin.post("/api/personas/ada/coactivate", json={**told, "use_id": "turn-2"})
+        await admin.post("/api/personas/ada/coactivate", json={**first_use, "use_id": "turn-2"})
     ).json()
 
-    assert [(it["counted"], it["links"][0]["coactivations"]) for it in (first, again)] == [
+    assert [(use["counted"], use["links"][0]["coactivations"]) for use in (first, again)] == [
         (True, 1),
         (False, 1),
     ]
@@ -188,7 +188,7 @@ async def test_the_ledger_tells_what_a_night_did_what_it_left_and_why(
     assert run["stages"][0]["did"] == {"formed": 3, "merged": 0}
     assert run["stages"][0]["could_not"] == {"editable": 1}
     assert all(stage["seconds"] >= 0 for stage in run["stages"])
-    formed = [it["change"]["text"] for it in changes if it["kind"] == "formed"]
+    formed = [change["change"]["text"] for change in changes if change["kind"] == "formed"]
     assert "Sam lives in Lisbon." in formed
     assert (await admin.get("/api/runs/nothing")).status_code == 404
 
@@ -277,7 +277,7 @@ async def test_what_held_then_can_be_asked_for(life: Life, admin: httpx.AsyncCli
 
     async def held(**when: str) -> list[str]:
         answer = await admin.get("/api/personas/ada/memories", params={"type": "semantic", **when})
-        return sorted(it["text"] for it in answer.json()["items"])
+        return sorted(item["text"] for item in answer.json()["items"])
 
     assert await held() == ["Sam lives in Lisbon.", "Sam lives in Porto."]
     assert await held(as_of="2026-05-05T00:00:00Z") == ["Sam lives in Lisbon."]
@@ -304,23 +304,26 @@ async def test_a_memory_is_turned_down_by_hand_beside_a_flag_and_up_again(
 
     assert [by_hand, flagged, restored, undone] == pytest.approx([0.5, 0.1, 0.2, 1.0])
     story = (await admin.get(f"/api/memories/{kept}/history")).json()
-    assert [it["action"] for it in story if not it["run_id"]] == [
+    assert [record["action"] for record in story if not record["run_id"]] == [
         "proposed",
         "minimized",
         "flagged",
         "restored",
         "unflagged",
     ]
-    told = [it["action"] for it in story if it["run_id"]]
-    assert told == ["formed"]
+    run_actions = [record["action"] for record in story if record["run_id"]]
+    assert run_actions == ["formed"]
     written = (await admin.get("/api/audit")).json()["items"]
     audit = without_set_up(written)
     actions = ["proposed", "minimized", "flagged", "restored", "unflagged"]
-    assert [it["action"] for it in audit] == actions
+    assert [record["action"] for record in audit] == actions
     assert (audit[1]["before"], audit[1]["after"]) == ("1.0", "0.5")
-    assert {it["by"].split(":")[0] for it in audit} == {"key"}
+    assert {record["by"].split(":")[0] for record in audit} == {"key"}
     messages = (await admin.get(f"/api/messages/{said}/history")).json()
-    assert [(it["before"], it["after"]) for it in messages] == [(False, True), (True, False)]
+    assert [(message["before"], message["after"]) for message in messages] == [
+        (False, True),
+        (True, False),
+    ]
 
 
 async def test_a_memory_is_archived_by_hand_and_brought_back_to_stay(
@@ -360,7 +363,7 @@ async def test_many_uses_at_once_are_counted_each_from_what_the_last_has_left(
         )
     )
 
-    assert {it.status_code for it in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     rows = await life.ask(
         """
         MATCH (memory:Memory {tenant_id: $t})
@@ -374,7 +377,7 @@ async def test_many_uses_at_once_are_counted_each_from_what_the_last_has_left(
     assert [(row["today"], row["accesses"]) for row in rows] == [(uses, uses)] * 2
     assert [row["salience"] for row in rows] == pytest.approx([salience] * 2)
     links = (await admin.get(f"/api/memories/{one}/links")).json()
-    (link,) = [it for it in links if it["type"] == "ENABLES"]
+    (link,) = [link for link in links if link["type"] == "ENABLES"]
     assert link["coactivations"] == uses
     assert link["strength"] == pytest.approx(1 - 0.5 * 0.9**uses)
 
@@ -389,12 +392,15 @@ async def test_a_history_is_that_of_exactly_this_memory(
     await life.use("m1", "m10", at=FIRST_NIGHT + timedelta(hours=1))
     await life.night(FIRST_NIGHT + timedelta(hours=24))
 
-    stories = [await read(admin, f"/api/memories/{it}/history") for it in ("m1", "m10")]
+    stories = [await read(admin, f"/api/memories/{name}/history") for name in ("m1", "m10")]
 
-    formed = [[it["after"]["id"] for it in story if it["action"] == "formed"] for story in stories]
+    formed = [
+        [record["after"]["id"] for record in story if record["action"] == "formed"]
+        for story in stories
+    ]
     assert formed == [["m1"], ["m10"]]
-    assert all("strengthened" in [it["action"] for it in story] for story in stories)
-    assert all([it["about"] for it in story if it["run_id"]] for story in stories)
+    assert all("strengthened" in [record["action"] for record in story] for story in stories)
+    assert all([record["about"] for record in story if record["run_id"]] for story in stories)
 
 
 @pytest.mark.spec("SEC-04")
@@ -429,8 +435,10 @@ async def test_every_change_of_a_memory_or_candidate_is_written_down_without_wha
     audit = without_set_up(written)
 
     assert again.status_code == 201
-    assert [it.status_code for it in refused] == [404, 409, 404, 409, 409]
-    assert [(it["action"], it["about"], it["before"], it["after"]) for it in audit] == [
+    assert [response.status_code for response in refused] == [404, 409, 404, 409, 409]
+    assert [
+        (record["action"], record["about"], record["before"], record["after"]) for record in audit
+    ] == [
         ("remembered", ["a"], None, remembered),
         ("remembered", ["b"], None, remembered),
         ("proposed", ["c"], None, '{"content": 2, "text": 27}'),
@@ -486,10 +494,10 @@ async def test_every_change_of_a_memory_or_candidate_is_written_down_without_wha
         answer = await admin.get("/api/audit", params=which)
         assert len(answer.json()["items"]) == wanted, which
     wrong = [
-        await admin.get("/api/audit", params=it)
-        for it in ({"cursor": "bm9wZQ"}, {"from": "yesterday"}, {"format": "xml"})
+        await admin.get("/api/audit", params=query)
+        for query in ({"cursor": "bm9wZQ"}, {"from": "yesterday"}, {"format": "xml"})
     ]
-    assert [it.status_code for it in wrong] == [400, 400, 400]
+    assert [response.status_code for response in wrong] == [400, 400, 400]
     runtime = await new_caller(life.tenant_id, Role.RUNTIME)
     assert (await runtime.get("/api/audit")).status_code == 403
 
@@ -511,8 +519,8 @@ async def test_a_story_is_in_the_order_in_which_things_took_effect(
 
     story = await read(admin, f"/api/messages/{said}/history")
     audit = (await admin.get("/api/audit", params={"limit": 100})).json()["items"]
-    actions = [it["action"] for it in story]
+    actions = [record["action"] for record in story]
     assert actions == ["flagged", "unflagged"] * (len(actions) // 2) + ["flagged"] * (
         len(actions) % 2
     )
-    assert [it["action"] for it in without_set_up(audit)] == actions
+    assert [record["action"] for record in without_set_up(audit)] == actions

@@ -77,22 +77,22 @@ async def test_a_conversation_has_checkpoints_in_order(life: Life, chat: httpx.A
     assert await cover(life) == 10
 
     found = await checkpoints(chat)
-    assert [it["message_ids"] for it in found] == [kiln, knee, evening]
-    assert [it["label"] for it in found] == [
+    assert [item["message_ids"] for item in found] == [kiln, knee, evening]
+    assert [item["label"] for item in found] == [
         "Kiln, pottery, bricks",
         "Mother, knee operation, hospital",
         "Tomatoes, roof, flowers",
     ]
-    assert [(it["from_at"], it["to_at"]) for it in found] == [
+    assert [(item["from_at"], item["to_at"]) for item in found] == [
         (said(morning), said(morning + timedelta(minutes=4))),
         (said(morning + timedelta(minutes=5)), said(morning + timedelta(minutes=8))),
         (said(morning + 9 * HOUR), said(morning + 9 * HOUR)),
     ]
     lines = found[0]["summary"].splitlines()
     assert len(lines) == 3
-    assert [line for line in KILN if f"Sam: {line}" in lines] == [it[5:] for it in lines]
+    assert [line for line in KILN if f"Sam: {line}" in lines] == [line[5:] for line in lines]
     assert found[2]["summary"] == "Sam: The tomatoes on the roof have flowers."
-    assert not any(it["muted"] or it["stale_summaries"] for it in found)
+    assert not any(item["muted"] or item["stale_summaries"] for item in found)
 
 
 def said(at: datetime) -> str:
@@ -155,7 +155,7 @@ async def test_a_flag_takes_its_words_out_of_the_summary_and_undo_brings_them_ba
 
     after, _ = await checkpoints(chat)
     assert after["summary"] == before["summary"]
-    assert [it["text"] for it in after["stale_summaries"]][:2] == [
+    assert [stale_summary["text"] for stale_summary in after["stale_summaries"]][:2] == [
         before["summary"],
         without["summary"],
     ]
@@ -185,8 +185,8 @@ async def test_a_wholly_flagged_checkpoint_stays_and_is_muted(
     back = await chat.post(f"/api/ranges/{range_id}/undo", json={"source": "memory_manager"})
     assert back.status_code == 200, back.text
     after = await checkpoints(chat)
-    assert [(it["muted"], it["summary"]) for it in after] == [
-        (False, it["summary"]) for it in before
+    assert [(checkpoint["muted"], checkpoint["summary"]) for checkpoint in after] == [
+        (False, checkpoint["summary"]) for checkpoint in before
     ]
 
 
@@ -276,7 +276,11 @@ async def test_two_at_once_put_each_message_into_one_checkpoint(
     )
     assert all((row["covered"], row["waiting"]) == (1, None) for row in rows)
     # What was said before has no meaning of its own, so only the first day shows two topics.
-    assert [len(it["message_ids"]) for it in await checkpoints(chat)] == [4, 4, *[8] * 8]
+    assert [len(checkpoint["message_ids"]) for checkpoint in await checkpoints(chat)] == [
+        4,
+        4,
+        *[8] * 8,
+    ]
     before = await life.everything()
     assert await cover(life) == 0
     assert await life.everything() == before
@@ -295,7 +299,7 @@ async def test_flags_and_new_messages_at_once_leave_no_flagged_word(
 
     await asyncio.gather(more(), cover(life), *(forget(chat, id_) for id_ in said[::2]))
 
-    texts = "\n".join(it["summary"] for it in await checkpoints(chat)).splitlines()
+    texts = "\n".join(checkpoint["summary"] for checkpoint in await checkpoints(chat)).splitlines()
     assert not {f"Sam: {line}" for line in [*KILN, *KNEE][::2]} & {*texts}
 
 
@@ -334,4 +338,4 @@ async def test_no_statement_looks_at_more_than_it_asks_for(life: Life, name: str
     plan = (await explained(life.graph, name)).plan
 
     assert plan
-    assert not [it for it, _ in parts(plan) if "LabelScan" in it or "AllNodes" in it]
+    assert not [part for part, _ in parts(plan) if "LabelScan" in part or "AllNodes" in part]

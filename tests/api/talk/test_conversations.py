@@ -261,7 +261,9 @@ async def test_candidates_follow_a_message_at_once(
 
 async def until_pending(client: httpx.AsyncClient, message_id: str, *, seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while not any(message_id in it["source_message_ids"] for it in await pending(client)):
+    while not any(
+        message_id in candidate["source_message_ids"] for candidate in await pending(client)
+    ):
         assert time.monotonic() < deadline, await pending(client)
         await asyncio.sleep(0.05)
 
@@ -301,7 +303,7 @@ async def test_candidates_are_edited_and_removed_over_http(
     assert removed.status_code == 204
     assert await pending(admin) == []
     gone = await admin.get("/api/personas/ada/candidates", params={"state": "removed"})
-    assert [it["candidate_id"] for it in gone.json()["items"]] == ["fact"]
+    assert [item["candidate_id"] for item in gone.json()["items"]] == ["fact"]
     assert (await admin.delete("/api/candidates/fact")).status_code == 409
     assert (await admin.delete("/api/candidates/absent")).status_code == 404
 

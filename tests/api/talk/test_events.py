@@ -46,16 +46,16 @@ class Device:
             assert answer.status_code == 200
             assert answer.headers["content-type"].startswith("text/event-stream")
             self.connected.set()
-            told: dict[str, Any] = {}
+            event: dict[str, Any] = {}
             async for line in answer.aiter_lines():
                 name, _, value = line.partition(": ")
                 if name in ("id", "event"):
-                    told[name] = value
+                    event[name] = value
                 elif name == "data":
-                    told |= json.loads(value)
-                elif not line and told:
-                    self.heard.append(told)
-                    told = {}
+                    event |= json.loads(value)
+                elif not line and event:
+                    self.heard.append(event)
+                    event = {}
 
     async def until(self, events: int, seconds: float = 60) -> list[dict[str, Any]]:
         async with asyncio.timeout(seconds):
@@ -108,8 +108,8 @@ async def test_other_open_devices_hear_of_flags_and_undos_at_once_and_catch_up_l
     assert (flagged["event"], flagged["by"], flagged["message_ids"]) == ("flagged", "sam", [one])
     assert flagged["acknowledgment"]["text"]
     assert (unflagged["event"], unflagged["source"]) == ("unflagged", "memory_manager")
-    assert [it["id"] for it in (flagged, unflagged, *missed)] == ["1", "2", "3", "4"]
-    assert [it["message_ids"] for it in missed] == [[two], [three]]
+    assert [item["id"] for item in (flagged, unflagged, *missed)] == ["1", "2", "3", "4"]
+    assert [event["message_ids"] for event in missed] == [[two], [three]]
 
 
 async def test_what_somebody_flagged_is_seen_by_them_and_by_admins_of_the_instance(
@@ -131,13 +131,13 @@ async def test_what_somebody_flagged_is_seen_by_them_and_by_admins_of_the_instan
     async def badges(device: Device) -> dict[str, tuple[bool, bool]]:
         listed = await device.client.get("/api/conversations/monday/messages")
         return {
-            it["message_id"]: (it["deprioritization"]["is_flagged"], it["can_forget"])
-            for it in listed.json()["items"]
+            item["message_id"]: (item["deprioritization"]["is_flagged"], item["can_forget"])
+            for item in listed.json()["items"]
         }
 
-    assert [it["message_ids"] for it in sam.heard] == [[one]]
-    assert [it["message_ids"] for it in mia.heard] == [[two]]
-    assert [it["message_ids"] for it in boss.heard] == [[one], [two]]
+    assert [event["message_ids"] for event in sam.heard] == [[one]]
+    assert [event["message_ids"] for event in mia.heard] == [[two]]
+    assert [event["message_ids"] for event in boss.heard] == [[one], [two]]
     assert await badges(sam) == {one: (True, False), two: (False, True)}
     assert await badges(mia) == {one: (False, True), two: (True, False)}
     assert await badges(boss) == {one: (True, False), two: (True, False)}
@@ -177,8 +177,8 @@ async def test_a_listing_says_what_may_be_flagged_and_by_whom(
     outsider = await device_of("mia")
     await remove_member(life.graph, life.tenant_id, "studio", "mia")
 
-    assert [it["can_forget"] for it in (await sam.client.get(path)).json()["items"]] == [True]
-    assert ([it["can_forget"] for it in read], refused.status_code) == ([False], 403)
+    assert [item["can_forget"] for item in (await sam.client.get(path)).json()["items"]] == [True]
+    assert ([message["can_forget"] for message in read], refused.status_code) == ([False], 403)
     there = await outsider.client.post(f"/api/messages/{one}/forget")
     nowhere = await outsider.client.post("/api/messages/nothing/forget")
     assert (there.status_code, nowhere.status_code) == (404, 404)
@@ -205,7 +205,10 @@ async def test_who_flagged_hears_of_an_admin_who_takes_it_back(life: Life, devic
     for task in tasks:
         task.cancel()
 
-    assert [(it["event"], it["by"]) for it in heard] == [("flagged", "sam"), ("unflagged", "ines")]
+    assert [(event["event"], event["by"]) for event in heard] == [
+        ("flagged", "sam"),
+        ("unflagged", "ines"),
+    ]
     assert heard == of_boss
     # The acknowledgment goes with the flag it answered.
     assert heard[1]["withdrawn"] == [flagged["acknowledgment"]["acknowledgment_id"]]
@@ -236,9 +239,9 @@ async def statements_run(address: str) -> int:
     """How many statements the API has run since it started, as it tells itself."""
     async with httpx.AsyncClient(base_url=address) as anybody:
         lines = (await anybody.get("/metrics")).text.splitlines()
-    counted = [it for it in lines if it.startswith("pentimento_statement_seconds_count")]
+    counted = [line for line in lines if line.startswith("pentimento_statement_seconds_count")]
     assert counted
-    return sum(int(float(it.rpartition(" ")[2])) for it in counted)
+    return sum(int(float(line.rpartition(" ")[2])) for line in counted)
 
 
 async def test_a_stream_in_which_nothing_happens_asks_the_graph_nothing(
@@ -282,7 +285,7 @@ async def test_later_effects_reach_the_streams_of_whom_they_concern(
     async def hears(device: Device, *actions: str) -> list[dict[str, Any]]:
         events = await device.until(len(device.heard_before) + len(actions))
         new = events[len(device.heard_before) :]
-        assert [it["event"] for it in new] == list(actions)
+        assert [record["event"] for record in new] == list(actions)
         device.heard_before = [*events]
         return new
 
@@ -308,7 +311,7 @@ async def test_later_effects_reach_the_streams_of_whom_they_concern(
     assert await hears(sam, "restored")  # it is of his message
 
     memories = await life.memories()
-    of_two = next(it.memory_id for it in memories if it.source_message_ids == [two])
+    of_two = next(memory.memory_id for memory in memories if memory.source_message_ids == [two])
     for path, action in (
         ("minimize", "minimized"),
         ("restore", "restored"),
@@ -317,8 +320,8 @@ async def test_later_effects_reach_the_streams_of_whom_they_concern(
     ):
         answer = await staff.post(f"/api/memories/{of_two}/{path}", json={})
         assert answer.status_code == 200, answer.text
-        (told,) = await hears(sam, action)
-        assert told["memory_ids"] == [of_two]
+        (event,) = await hears(sam, action)
+        assert event["memory_ids"] == [of_two]
     await asyncio.sleep(0.3)
     assert len(mia.heard) == len(mia.heard_before)  # she has neither said nor flagged it
     for task in tasks:

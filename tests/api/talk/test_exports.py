@@ -69,21 +69,21 @@ async def test_a_transcript_is_readable_and_says_what_is_not_remembered(
     whole = await export(chat, format="markdown")
     some = await export(chat, format="markdown", exclude_flagged="true")
 
-    one, two, three = (f"{it:%Y-%m-%d}" for it in when)
-    told = [line for line in whole.text.split("\n") if line]
-    assert told[0] == "# Monday"
-    assert told[1].startswith(f"**Sam** · {one}")
-    assert told[1].endswith(" UTC")
-    assert told[2] == "> I live in Lisbon."
-    assert told[3].startswith(f"**Sam** · {two}")
-    assert told[3].endswith(" UTC · *not remembered*")
-    assert told[4:7] == ["> # Not a heading", ">", "> at all"]
-    assert told[7].startswith(f"**Ada** · {three}")
-    assert told[8:] == ["> I see.", "*What others have flagged is not marked.*"]
+    one, two, three = (f"{day:%Y-%m-%d}" for day in when)
+    lines = [line for line in whole.text.split("\n") if line]
+    assert lines[0] == "# Monday"
+    assert lines[1].startswith(f"**Sam** · {one}")
+    assert lines[1].endswith(" UTC")
+    assert lines[2] == "> I live in Lisbon."
+    assert lines[3].startswith(f"**Sam** · {two}")
+    assert lines[3].endswith(" UTC · *not remembered*")
+    assert lines[4:7] == ["> # Not a heading", ">", "> at all"]
+    assert lines[7].startswith(f"**Ada** · {three}")
+    assert lines[8:] == ["> I see.", "*What others have flagged is not marked.*"]
     assert whole.headers["content-type"] == "text/markdown; charset=utf-8"
     assert whole.headers["content-disposition"] == 'attachment; filename="monday.md"'
     kept = [line for line in some.text.split("\n") if line]
-    assert kept == [*told[:3], *told[7:9], "*Left out: 1 message that is not remembered.*"]
+    assert kept == [*lines[:3], *lines[7:9], "*Left out: 1 message that is not remembered.*"]
 
 
 async def test_a_part_goes_from_one_message_to_another_in_pages(
@@ -95,7 +95,7 @@ async def test_a_part_goes_from_one_message_to_another_in_pages(
     async def ids(**query: Any) -> list[str]:
         *messages, note = lines(await export(chat, **query))
         assert note == NOTE
-        return [it["message_id"] for it in messages]
+        return [message["message_id"] for message in messages]
 
     assert await ids() == said
     assert await ids(first_message_id=said[2]) == said[2:]

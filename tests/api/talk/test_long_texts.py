@@ -64,8 +64,10 @@ async def test_long_answers_are_recorded_drawn_from_and_slept_on(
     lived = Lived()
     await World(life.graph, life.embedder, admin, life.tenant_id).live(said, lived)
 
-    slow = [it for it in lived.failures if " s for " in it]  # how long it takes is not tested here
-    assert [it for it in lived.failures if it not in slow] == []
+    slow = [
+        failure for failure in lived.failures if " s for " in failure
+    ]  # how long it takes is not tested here
+    assert [failure for failure in lived.failures if failure not in slow] == []
     assert lived.messages == len(said.turns) == 18
     assert lived.characters > 9 * (LONGEST - 100)
     assert lived.nights == 4  # three days, and until what was said on the last has had its time

@@ -32,8 +32,8 @@ async def split(
     body = {"first_message_id": first, "last_message_id": last, **more}
     answer = await client.post("/api/conversations/monday/split", json=body)
     assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 async def messages(client: httpx.AsyncClient, conversation: str) -> list[dict[str, Any]]:
@@ -54,24 +54,26 @@ async def test_what_is_carried_keeps_its_words_and_its_flags(
     await take_back(chat, said[2])
     before = await messages(chat, "monday")
 
-    told = await split(chat, said[1], id="trip", title="The trip")
+    result = await split(chat, said[1], id="trip", title="The trip")
 
     assert await messages(chat, "monday") == before
     conversation = (await chat.get("/api/conversations/trip")).json()
-    assert told["conversation"] == conversation
+    assert result["conversation"] == conversation
     assert (conversation["title"], conversation["instance_id"], conversation["persona_ids"]) == (
         "The trip",
         "studio",
         ["ada"],
     )
     carried = await messages(chat, "trip")
-    assert [it["message_id"] for it in carried] == [told["message_ids"][it] for it in said[1:]]
+    assert [message["message_id"] for message in carried] == [
+        result["message_ids"][message_id] for message_id in said[1:]
+    ]
     for copy, original in zip(carried, before[1:], strict=True):
         assert {k: v for k, v in copy.items() if k not in OWN} == {
             k: v for k, v in original.items() if k not in OWN
         }
         assert copy["deprioritization"] == original["deprioritization"] | {"range_id": None}
-    flagged, taken_back, never = (it["deprioritization"] for it in carried)
+    flagged, taken_back, never = (message["deprioritization"] for message in carried)
     assert (flagged["is_flagged"], flagged["flagged_by"]) == (True, "sam")
     assert taken_back["reversed_at"]
     assert never == NONE
@@ -99,13 +101,13 @@ async def test_splitting_twice_is_splitting_once_and_another_split_of_the_id_is_
         {"first_message_id": said[0], "id": "trip", "title": "Another"},
         {"first_message_id": said[0], "id": "monday"},
     ]
-    refused = [await chat.post("/api/conversations/monday/split", json=it) for it in others]
+    refused = [await chat.post("/api/conversations/monday/split", json=other) for other in others]
     strange = await chat.post(
         "/api/conversations/monday/split", json={"first_message_id": "nothing", "id": "new"}
     )
 
     assert again == [first] * 4
-    assert [it.status_code for it in refused] == [409] * 4
+    assert [response.status_code for response in refused] == [409] * 4
     assert strange.status_code == 400
     assert await life.everything() == before
 
@@ -122,7 +124,7 @@ async def test_nothing_is_remembered_twice_and_the_flags_go_their_own_ways(
     await forget(chat, old)
     await forget(chat, young)
 
-    told = (await split(chat, old, id="trip"))["message_ids"]
+    copies = (await split(chat, old, id="trip"))["message_ids"]
     await life.say("Something else entirely.", at=ago(timedelta()))  # draws, also in no copy
 
     async def state() -> tuple[float, int, int]:
@@ -135,25 +137,25 @@ async def test_nothing_is_remembered_twice_and_the_flags_go_their_own_ways(
 
     assert await state() == (0.2, 1, 3)
     await take_back(chat, old)
-    await take_back(chat, told[young])
+    await take_back(chat, copies[young])
     assert await state() == (0.2, 1, 3)
     records = {
-        it["message_id"]: it["deprioritization"]["is_flagged"]
+        message["message_id"]: message["deprioritization"]["is_flagged"]
         for where in ("monday", "trip")
-        for it in await messages(chat, where)
+        for message in await messages(chat, where)
     }
-    assert [records[it] for it in (old, told[old], young, told[young])] == [
+    assert [records[message_id] for message_id in (old, copies[old], young, copies[young])] == [
         False,
         True,
         True,
         False,
     ]
-    await take_back(chat, told[old])
+    await take_back(chat, copies[old])
     await take_back(chat, young)
     assert await state() == (1.0, 0, 3)
-    await forget(chat, told[old])  # a flag that is set in the new conversation alone
+    await forget(chat, copies[old])  # a flag that is set in the new conversation alone
     assert await state() == (0.2, 0, 3)
-    assert set((await life.memory(memory.memory_id)).source_message_ids) == {old, told[old]}
+    assert set((await life.memory(memory.memory_id)).source_message_ids) == {old, copies[old]}
 
 
 async def test_a_message_that_is_split_off_before_anything_was_drawn_is_drawn_from_once(
@@ -173,17 +175,17 @@ async def test_a_message_that_is_split_off_before_anything_was_drawn_is_drawn_fr
         "timestamp": ago(HOUR / 2).isoformat(),
     }
     await chat.post("/api/conversations/monday/messages", json={"messages": [said, reply]})
-    told = (await split(chat, "quick", id="trip"))["message_ids"]
+    copies = (await split(chat, "quick", id="trip"))["message_ids"]
     twice = await chat.post(
-        "/api/conversations/trip/split", json={"first_message_id": told["quick"], "id": "again"}
+        "/api/conversations/trip/split", json={"first_message_id": copies["quick"], "id": "again"}
     )
-    await forget(chat, twice.json()["message_ids"][told["quick"]])
+    await forget(chat, twice.json()["message_ids"][copies["quick"]])
 
     await life.say("Something else about a green tree.", at=ago(HOUR))
 
     (kept,) = await life.candidates(CandidateState.SUPPRESSED)
     assert len(kept.source_message_ids) == 3
-    assert (await messages(chat, "trip"))[1]["reply_to"] == told["quick"]
+    assert (await messages(chat, "trip"))[1]["reply_to"] == copies["quick"]
     (waiting,) = await life.ask(
         """
         MATCH (m:Message {tenant_id: $t}) WHERE m.copied_from IS NOT NULL
@@ -202,14 +204,14 @@ async def test_a_night_that_is_taken_back_after_a_split_leaves_no_source_behind(
     again = await life.propose("Sam is polite.", at=ago(6 * DAY), sources=[two])
     night = await life.night(ago(4 * DAY))
     assert night.stages[0].did["merged"] == 1
-    told = (await split(chat, two, id="trip"))["message_ids"]
+    copies = (await split(chat, two, id="trip"))["message_ids"]
 
     await undo_run(life.graph, life.tenant_id, night.id, now=ago(DAY), undone_by="test")
 
     assert (await life.memory(first)).source_message_ids == [one]
     (candidate,) = await life.candidates()
     assert candidate.candidate_id == again
-    assert set(candidate.source_message_ids) == {two, told[two]}
+    assert set(candidate.source_message_ids) == {two, copies[two]}
 
 
 async def test_who_cannot_see_the_instance_cannot_split_in_it(

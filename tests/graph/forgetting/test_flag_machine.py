@@ -52,7 +52,7 @@ class Flags(Machine):
         self.first: dict[str, str] = {}  # by message: itself, or what it is a copy of
         self.act: dict[str, str] = {}  # by message: what flags it now
         self.flags: Counter[str] = Counter()  # by message: how often it was flagged
-        self.told: dict[str, list[str]] = {}  # by message: what happened to it
+        self.history: dict[str, list[str]] = {}  # by message: what happened to it
         self.transcript: dict[str, Any] = {}  # by message: as it was said
         self.ranges: list[str] = []
         self.own: dict[str, tuple[float, bool]] = {}  # by copied memory: weight, flag it came with
@@ -63,7 +63,7 @@ class Flags(Machine):
 
     def where(self, place: int) -> str:
         """A conversation in which something was said."""
-        spoken = [it for it, said in self.said.items() if said]
+        spoken = [conversation_id for conversation_id, said in self.said.items() if said]
         return spoken[place % len(spoken)]
 
     def whose(self, place: int) -> str:
@@ -79,7 +79,7 @@ class Flags(Machine):
         self.now += timedelta(minutes=10)
         where, to = list(self.talks.items())[talk % len(self.talks)]
         said = self.run(self.life.say(*things, at=self.now, where=where, to=to))
-        self.keep(where, {it: it for it in said})
+        self.keep(where, {message_id: message_id for message_id in said})
         if len(said) > 1:  # a candidate, and then a memory, of several messages
             self.propose(said, to)
 
@@ -97,11 +97,11 @@ class Flags(Machine):
         self.said.setdefault(where, []).extend(of)
         for message_id, source in of.items():
             self.first[message_id] = self.first.get(source, source)
-            self.told[message_id] = [*self.told.get(source, [])]
+            self.history[message_id] = [*self.history.get(source, [])]
             self.flags[message_id] = min(1, self.flags[source])
             if source in self.act:
                 self.act[message_id] = self.act[source]
-        self.transcript |= {it: said for it, said in self.read().items() if it in of}
+        self.transcript |= {id_: said for id_, said in self.read().items() if id_ in of}
 
     def read(self) -> dict[str, Any]:
         rows = self.run(
@@ -148,7 +148,9 @@ class Flags(Machine):
                 now=self.now,
             )
         )
-        assert done.changed == [it for it in said[one : other + 1] if it not in self.act]
+        assert done.changed == [
+            message_id for message_id in said[one : other + 1] if message_id not in self.act
+        ]
         if done.range_id:
             self.ranges.append(done.range_id)
             self.flagged(done.changed, done.range_id)
@@ -157,12 +159,12 @@ class Flags(Machine):
         for message_id in message_ids:
             self.act[message_id] = act
             self.flags[message_id] += 1
-            self.told[message_id].append("flagged")
+            self.history[message_id].append("flagged")
 
     def unflagged(self, message_ids: list[str]) -> None:
         for message_id in message_ids:
             del self.act[message_id]
-            self.told[message_id].append("unflagged")
+            self.history[message_id].append("unflagged")
 
     @precondition(lambda self: self.first)
     @rule(place=SOME)
@@ -198,7 +200,9 @@ class Flags(Machine):
             )
         )
         # UNDO-03: the flags that this range has set, and no other.
-        assert done.changed == [it for it in chosen if self.act.get(it) == range_id]
+        assert done.changed == [
+            message_id for message_id in chosen if self.act.get(message_id) == range_id
+        ]
         self.unflagged(done.changed)
 
     @precondition(lambda self: self.first and self.splits < MOST)
@@ -222,7 +226,7 @@ class Flags(Machine):
         )
         assert {*made.message_ids} <= {*said}
         for message_id in made.message_ids:
-            self.told[message_id].append("split")
+            self.history[message_id].append("split")
         self.talks[into] = self.talks[where]
         self.keep(into, {copy: source for source, copy in made.message_ids.items()})
         copies = self.transcript
@@ -246,17 +250,19 @@ class Flags(Machine):
         assert done.whole
         assert self.memories(whose) == before
         copied = self.memories(copy)
-        assert copied.keys() == {id_from(copy, it) for it in before}
+        assert copied.keys() == {id_from(copy, memory_id) for memory_id in before}
         for memory_id, memory in before.items():
             here = copied[id_from(copy, memory_id)]
             same = ("text", "state", "importance", "weight_modifier", "flagged", "minimized")
-            assert [here["all"].get(it) for it in same] == [memory["all"].get(it) for it in same]
+            assert [here["all"].get(name) for name in same] == [
+                memory["all"].get(name) for name in same
+            ]
             assert here["sources"] == memory["sources"]
             assert sorted(here["links"]) == sorted(
                 [kind, id_from(copy, to), strength, weight]
                 for kind, to, strength, weight in memory["links"]
             )
-            assert not any(here["all"].get(it) for it in USES)
+            assert not any(here["all"].get(name) for name in USES)
             self.own[here["all"]["id"]] = (
                 memory["all"]["weight_modifier"],
                 memory["all"]["flagged"],
@@ -301,7 +307,7 @@ class Flags(Machine):
         assert self.of_others(whose) == others
 
     def of_others(self, whose: str) -> list[dict[str, Any]]:
-        return [self.memories(it) for it in self.personas if it != whose]
+        return [self.memories(persona) for persona in self.personas if persona != whose]
 
     @rule(persona=SOME)
     def restore(self, persona: int) -> None:
@@ -370,14 +376,14 @@ class Flags(Machine):
         )
         assert {row["id"] for row in rows} == {*self.first}
         for row in rows:
-            assert row["actions"] == self.told[row["id"]], row
-            told = [it for it in row["actions"] if it != "split"]
+            assert row["actions"] == self.history[row["id"]], row
+            actions = [action for action in row["actions"] if action != "split"]
             assert row["flagged"] == (row["id"] in self.act) == bool(row["live"]), row
             assert row["flags"] == self.flags[row["id"]], row
-            assert told == ["flagged", "unflagged"] * (len(told) // 2) + ["flagged"] * (
-                len(told) % 2
+            assert actions == ["flagged", "unflagged"] * (len(actions) // 2) + ["flagged"] * (
+                len(actions) % 2
             )
-            assert row["flagged"] == bool(len(told) % 2), row
+            assert row["flagged"] == bool(len(actions) % 2), row
 
     @invariant()
     def what_a_flag_does_follows_from_the_flags_that_stand(self) -> None:
@@ -396,17 +402,19 @@ class Flags(Machine):
             )
         )
         for row in rows:
-            mine = {it for it, persona in row["sources"] if persona == row["persona_id"]}
-            firsts = {self.first[it] for it in mine}
-            assert mine == {it for it, first in self.first.items() if first in firsts}, row
-            acts = {self.act[it] for it in mine if it in self.act}
+            mine = {source for source, persona in row["sources"] if persona == row["persona_id"]}
+            firsts = {self.first[message_id] for message_id in mine}
+            assert mine == {
+                message_id for message_id, first in self.first.items() if first in firsts
+            }, row
+            acts = {self.act[message_id] for message_id in mine if message_id in self.act}
             weight, flagged = self.own.get(row["id"], (1.0, False))
             assert row["flagged"] == (bool(acts) or flagged), row
             if row["memory"]:
                 weight *= 0.2 ** len(acts)
                 assert row["weight"] == pytest.approx(weight), row
                 assert row["minimized"] == (weight < 1), row
-                assert all(it == row["weight"] for it in row["links"]), row
+                assert all(link == row["weight"] for link in row["links"]), row
                 assert not row["deprioritized"], row
             else:
                 assert row["deprioritized"] == bool(acts), row

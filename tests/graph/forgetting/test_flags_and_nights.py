@@ -165,7 +165,7 @@ async def test_a_conversation_that_was_split_off_has_checkpoints_of_its_own(life
     (here,) = (await list_checkpoints(life.graph, life.caller, "monday", limit=9)).items
     (there,) = (await list_checkpoints(life.graph, life.caller, "trip", limit=9)).items
     assert (here.message_ids, here.muted) == (said, False)
-    assert (there.message_ids, there.muted) == ([copies[it] for it in said], True)
+    assert (there.message_ids, there.muted) == ([copies[message_id] for message_id in said], True)
 
 
 @pytest.mark.spec("SEC-04")
@@ -177,8 +177,8 @@ async def test_the_story_of_a_copy_begins_with_that_of_its_message(life: Life) -
     await take_back(life, copy)
 
     async def story(message_id: str) -> list[str]:
-        told = await message_history(life.graph, life.caller, message_id)
-        return [record.action for record in told]
+        records = await message_history(life.graph, life.caller, message_id)
+        return [record.action for record in records]
 
     assert await story(said) == ["flagged", "split", "unflagged"]
     assert await story(copy) == ["flagged", "split", "unflagged"]

@@ -43,11 +43,11 @@ async def test_different_sentences_stay_different_memories(ada: Life, said: list
     await ada.night(FIRST_NIGHT)
     await ada.night(FIRST_NIGHT + timedelta(days=1))
 
-    kept = [it for it in await ada.memories() if it.memory_type is MemoryType.EPISODIC]
+    kept = [memory for memory in await ada.memories() if memory.memory_type is MemoryType.EPISODIC]
     assert len(kept) == len(said) + 1  # what another person says is another memory
-    themes = [it for it in await ada.memories() if it.distilled]
+    themes = [memory for memory in await ada.memories() if memory.distilled]
     assert themes == []
-    assert not [it for it in await ada.links() if it.type is LinkType.RELATED]
+    assert not [link for link in await ada.links() if link.type is LinkType.RELATED]
 
 
 @pytest.mark.spec("CONS-01")

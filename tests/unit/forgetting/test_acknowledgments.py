@@ -52,10 +52,10 @@ def test_not_even_when_the_message_is_made_of_our_own_words(texts: list[str]) ->
 @pytest.mark.parametrize("tone", Tone)
 def test_every_template_is_short_and_they_vary(tone: Tone) -> None:
     for kind in KINDS:
-        assert all(len(words(it)) <= 12 for it in TEMPLATES[tone][kind])
+        assert all(len(words(text)) <= 12 for text in TEMPLATES[tone][kind])
     phrases = {choose_templates(tone, [], str(seed)).single for seed in range(50)}
     assert phrases == set(TEMPLATES[tone]["single"])
-    assert len({choose_templates(it, [], "1").single for it in Tone}) == len(Tone)
+    assert len({choose_templates(tone, [], "1").single for tone in Tone}) == len(Tone)
 
 
 def test_what_is_repeated_is_found_by_its_stem_alone() -> None:

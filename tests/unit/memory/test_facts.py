@@ -119,7 +119,7 @@ some_facts = st.lists(
         st.booleans(),
     ),
     max_size=8,
-    unique_by=lambda it: it.id,
+    unique_by=lambda item: item.id,
 )
 
 
@@ -133,13 +133,13 @@ def test_the_course_of_facts_does_not_depend_on_when_each_became_known(facts, ra
 
 @given(some_facts)
 def test_a_fact_ends_no_earlier_than_it_began_and_by_one_that_denies_it(facts: list[Fact]) -> None:
-    course, known = timeline(facts), {it.id: it for it in facts}
+    course, known = timeline(facts), {fact.id: fact for fact in facts}
 
     for newer, older in course.contradicts:
         assert known[newer].denies(known[older])
         assert course.ends[older] == known[newer].since >= known[older].since
     closed = {older for _, older in course.contradicts}
-    assert closed == {it for it, end in course.ends.items() if end}
+    assert closed == {fact_id for fact_id, end in course.ends.items() if end}
 
 
 def of_one_name(*attributes: str) -> st.SearchStrategy[list[Fact]]:
@@ -151,16 +151,16 @@ def of_one_name(*attributes: str) -> st.SearchStrategy[list[Fact]]:
         st.sampled_from(attributes),
         st.booleans(),
     )
-    return st.lists(one, max_size=8, unique_by=lambda it: it.id)
+    return st.lists(one, max_size=8, unique_by=lambda item: item.id)
 
 
 @given(of_one_name("home") | of_one_name("likes", "dislikes") | of_one_name("plan"))
 def test_a_fact_is_closed_by_the_first_later_one_that_denies_it(facts: list[Fact]) -> None:
-    ordered = sorted(facts, key=lambda it: (it.since, it.id))
+    ordered = sorted(facts, key=lambda item: (item.since, item.id))
 
     ends = {
-        it.id: next((later.since for later in ordered[place + 1 :] if later.denies(it)), None)
-        for place, it in enumerate(ordered)
+        item.id: next((later.since for later in ordered[place + 1 :] if later.denies(item)), None)
+        for place, item in enumerate(ordered)
     }
 
     assert timeline(facts).ends == ends
