@@ -230,11 +230,17 @@ class Model:
         return arrived
 
     def transcript(self, conversation_id: str) -> list[Message]:
-        here = [it for it in self.messages.values() if it.conversation_id == conversation_id]
+        here = [
+            message
+            for message in self.messages.values()
+            if message.conversation_id == conversation_id
+        ]
         return sorted(here, key=lambda message: message.place)  # FLAG-05
 
     def standing_flag(self, message_id: str) -> Flag | None:
-        return next((it for it in self.flags if it.message_id == message_id and it.stands), None)
+        return next(
+            (flag for flag in self.flags if flag.message_id == message_id and flag.stands), None
+        )
 
     def record(self, message_id: str, viewer: str | None = None) -> dict[str, Any]:
         """FLAG-01: of its newest flag, as the viewer may see it (NAV-06)."""
@@ -348,11 +354,13 @@ class Model:
     ) -> list[str]:
         """UNDO-03: takes back the flags that range set and no other; UNDO-02: or a part of them."""
         chosen = set(self.ranges[range_id].message_ids if message_ids is None else message_ids)
-        own = [it for it in self.flags if it.range_id == range_id and it.message_id in chosen]
+        own = [
+            flag for flag in self.flags if flag.range_id == range_id and flag.message_id in chosen
+        ]
         return self._reverse([flag for flag in own if flag.stands], source, now)
 
     def _reverse(self, flags: Sequence[Flag], source: str, now: datetime) -> list[str]:
-        if source == TOAST and any(now - it.flagged_at > UNDO_WINDOW for it in flags):
+        if source == TOAST and any(now - flag.flagged_at > UNDO_WINDOW for flag in flags):
             raise Refused(409)  # UNDO-01
         for flag in flags:
             flag.reversed_at, flag.reversal_source = now, source  # UNDO-03
@@ -403,7 +411,7 @@ class Model:
         source_message_ids: list[str],
         now: datetime,
     ) -> Candidate:
-        newest = max(self.messages[it].place for it in source_message_ids)
+        newest = max(self.messages[message_id].place for message_id in source_message_ids)
         made = Candidate(
             candidate_id, persona_id, memory_type, text, content, source_message_ids, now, newest
         )
@@ -486,7 +494,7 @@ class Model:
         for candidate in due:
             if self.candidate_state(candidate) == "suppressed":
                 candidate.passed_over = True  # CAND-05, UNDO-04
-        waiting = [it for it in due if self.candidate_state(it) == "pending"]
+        waiting = [candidate for candidate in due if self.candidate_state(candidate) == "pending"]
         for group in self._groups(sorted(waiting, key=lambda candidate: candidate.place)):
             self._integrate(group, choose)
 
@@ -529,7 +537,9 @@ class Model:
         options = Group(ids, [memory.id for memory in same] or ids)
         # Told late: SPEC says both that a near-duplicate reinforces what holds, and that something
         # said before is news when something else held in between.
-        options.optional = any(self._other_value_between(first, it.candidate, ()) for it in same)
+        options.optional = any(
+            self._other_value_between(first, memory.candidate, ()) for memory in same
+        )
         survivor = choose(options)
         assert survivor in options.survivors or (options.optional and survivor in ids), (
             f"{survivor} is none of {options}"
@@ -548,7 +558,7 @@ class Model:
 
     def working_memory(self, conversation_id: str) -> list[str]:
         """Layer 3 with room for all turns: message ids, and the placeholder where one stands."""
-        told: list[str] = []
+        shown: list[str] = []
         skipped: list[Message] = []
         for message in self.transcript(conversation_id):
             if self.standing_flag(message.id):
@@ -558,7 +568,7 @@ class Model:
                 message.role != skipped[-1].role
                 or message.reply_to in {flagged.id for flagged in skipped}
             ):
-                told.append(PLACEHOLDER)
+                shown.append(PLACEHOLDER)
             skipped = []
-            told.append(message.id)
-        return told
+            shown.append(message.id)
+        return shown

@@ -31,7 +31,7 @@ TEXTS = ["violet harbour sleeping", "quartz lantern flickers", "stolen magpie fe
 CITIES = ["Lisbon", "Porto"]
 AGES = [timedelta(), timedelta(), timedelta(hours=1), timedelta(hours=30)]  # 30 h: a late arrival
 
-which = st.integers(0, 1000)
+index = st.integers(0, 1000)
 
 
 class SideBySide(RuleBasedStateMachine):
@@ -65,7 +65,11 @@ class SideBySide(RuleBasedStateMachine):
 
     def candidates(self, *states: str) -> list[str]:
         model = self.world.model
-        return [id_ for id_, it in model.candidates.items() if model.candidate_state(it) in states]
+        return [
+            id_
+            for id_, candidate in model.candidates.items()
+            if model.candidate_state(candidate) in states
+        ]
 
     def flagged(self) -> list[str]:
         model = self.world.model
@@ -114,21 +118,21 @@ class SideBySide(RuleBasedStateMachine):
         else:
             self.run(self.world.propose(candidate_id, message.content, message.id))
 
-    @rule(first=which, second=which)
+    @rule(first=index, second=index)
     def propose_from_two(self, first: int, second: int) -> None:
         one = self.pick(first, self.messages)
-        others = [it for it in self.messages if it.persona_id == one.persona_id]
+        others = [message for message in self.messages if message.persona_id == one.persona_id]
         sources = {one.id, self.pick(second, others).id}
         text = f"gathered from {self.made} sources"
         self.run(self.world.propose(self.new_id("c"), text, *sorted(sources)))
 
-    @rule(chosen=which, who=which)
+    @rule(chosen=index, who=index)
     def forget(self, chosen: int, who: int) -> None:
         message = self.pick(chosen, self.messages)
         members = [*MEMBERS[message.conversation_id], "otto"]  # otto is in the loft's attic only
         self.run(self.world.forget(self.pick(who, members), message.id))
 
-    @rule(chosen=which, length=st.integers(1, 4), who=which, confirmed=st.booleans())
+    @rule(chosen=index, length=st.integers(1, 4), who=index, confirmed=st.booleans())
     def forget_range(self, chosen: int, length: int, who: int, confirmed: bool) -> None:
         first = self.pick(chosen, self.messages)
         order = self.world.model.transcript(first.conversation_id)
@@ -138,14 +142,14 @@ class SideBySide(RuleBasedStateMachine):
         self.run(self.world.forget_range(user, first.id, last.id, confirmed=confirmed))
 
     @precondition(lambda self: self.flagged())
-    @rule(chosen=which, toast=st.booleans(), by_admin=st.booleans())
+    @rule(chosen=index, toast=st.booleans(), by_admin=st.booleans())
     def undo(self, chosen: int, toast: bool, by_admin: bool) -> None:
         message_id = self.pick(chosen, self.flagged())
         user = None if by_admin else self.flagger(message_id)
         self.run(self.world.undo(user, message_id, TOAST if toast else MANAGER))
 
     @precondition(lambda self: self.world.model.ranges)
-    @rule(chosen=which, toast=st.booleans(), part=st.integers(0, 3))
+    @rule(chosen=index, toast=st.booleans(), part=st.integers(0, 3))
     def undo_range(self, chosen: int, toast: bool, part: int) -> None:
         range_ = self.pick(chosen, list(self.world.model.ranges.values()))
         members = range_.message_ids[:part] if part else None
@@ -154,7 +158,7 @@ class SideBySide(RuleBasedStateMachine):
         self.run(work)
 
     @precondition(lambda self: self.candidates("pending", "merged", "removed"))
-    @rule(chosen=which, remove=st.booleans())
+    @rule(chosen=index, remove=st.booleans())
     def change_candidate(self, chosen: int, remove: bool) -> None:
         candidate_id = self.pick(chosen, self.candidates("pending", "merged", "removed"))
         if remove:
@@ -163,12 +167,12 @@ class SideBySide(RuleBasedStateMachine):
             self.run(self.world.edit(candidate_id, f"edited to say {self.made}"))
 
     @precondition(lambda self: self.candidates("passed_over"))
-    @rule(chosen=which)
+    @rule(chosen=index)
     def restore_candidate(self, chosen: int) -> None:
         self.run(self.world.restore_candidate(self.pick(chosen, self.candidates("passed_over"))))
 
     @precondition(lambda self: self.world.model.memories)
-    @rule(chosen=which, what=st.sampled_from(["minimize", "restore", "archive", "unarchive"]))
+    @rule(chosen=index, what=st.sampled_from(["minimize", "restore", "archive", "unarchive"]))
     def turn_memory(self, chosen: int, what: str) -> None:
         memory_id = self.pick(chosen, list(self.world.model.memories))
         if what == "minimize":

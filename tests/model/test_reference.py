@@ -64,8 +64,8 @@ def test_messages_of_one_moment_stand_in_the_order_of_their_arrival(model: Model
     say(model, "d", "a", "c", "b", apart=timedelta())
     say(model, "early", ago=2 * HOUR)
 
-    assert [it.id for it in model.transcript("monday")] == ["early", "d", "a", "c", "b"]
-    assert [it.id for it in model.selection("a", "c")] == ["a", "c"]
+    assert [message.id for message in model.transcript("monday")] == ["early", "d", "a", "c", "b"]
+    assert [message.id for message in model.selection("a", "c")] == ["a", "c"]
 
 
 def test_a_single_flag_has_its_scope_by_age_and_the_first_is_kept(model: Model) -> None:

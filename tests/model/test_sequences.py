@@ -103,22 +103,22 @@ async def test_of_four_messages_of_one_second_a_range_holds_those_between_its_en
     await world.say(to_ada("c", MAGPIE), to_ada("b", GRANITE))
     await world.check_all()
 
-    told = await world.forget_range("sam", "a", "c")
+    answer = await world.forget_range("sam", "a", "c")
 
-    assert told
-    assert sorted(told["changed"]) == ["a", "c"]
+    assert answer
+    assert sorted(answer["changed"]) == ["a", "c"]
     await world.check_all()
 
 
 async def test_a_late_arrival_inside_a_range_is_not_in_it(world: World) -> None:
     ids = await five(world)
-    told = await world.forget_range("sam", ids[0], ids[2])
-    assert told
+    answer = await world.forget_range("sam", ids[0], ids[2])
+    assert answer
     late = to_ada("late", ORCHARD, ago=HOUR - timedelta(seconds=90))
     await world.say(late)
     await world.check_all()
 
-    await world.undo_range("sam", told["range_id"])
+    await world.undo_range("sam", answer["range_id"])
 
     await world.check_all()
 
@@ -126,10 +126,10 @@ async def test_a_late_arrival_inside_a_range_is_not_in_it(world: World) -> None:
 async def test_a_selection_may_be_given_as_message_ids(world: World) -> None:
     ids = await five(world)
 
-    told = await world.forget_selection("sam", [ids[0], ids[3], ids[2]])
+    answer = await world.forget_selection("sam", [ids[0], ids[3], ids[2]])
 
-    assert told
-    assert sorted(told["changed"]) == sorted([ids[0], ids[2], ids[3]])
+    assert answer
+    assert sorted(answer["changed"]) == sorted([ids[0], ids[2], ids[3]])
     await world.check_all()
 
 
@@ -147,12 +147,12 @@ async def test_undoing_a_range_takes_back_what_it_set_and_nothing_else(world: Wo
     await world.propose("c1", HARBOUR, ids[1])
     await world.forget("sam", ids[1])
     world.wait(minutes=10)
-    told = await world.forget_range("sam", ids[0], ids[2])
-    assert told
-    assert sorted(told["changed"]) == sorted([ids[0], ids[2]])
+    answer = await world.forget_range("sam", ids[0], ids[2])
+    assert answer
+    assert sorted(answer["changed"]) == sorted([ids[0], ids[2]])
     world.wait(seconds=3)
 
-    undone = await world.undo_range("sam", told["range_id"], TOAST)
+    undone = await world.undo_range("sam", answer["range_id"], TOAST)
 
     assert undone
     assert sorted(undone["changed"]) == sorted([ids[0], ids[2]])
@@ -164,14 +164,14 @@ async def test_undoing_a_range_leaves_what_was_flagged_anew_after_a_partial_undo
     world: World,
 ) -> None:
     ids = await five(world)
-    told = await world.forget_range("sam", ids[0], ids[2])
-    assert told
-    await world.undo_range("sam", told["range_id"], message_ids=[ids[1]])
+    answer = await world.forget_range("sam", ids[0], ids[2])
+    assert answer
+    await world.undo_range("sam", answer["range_id"], message_ids=[ids[1]])
     await world.check_all()
     await world.forget("kim", ids[1])
     await world.check_all()
 
-    await world.undo_range("sam", told["range_id"])
+    await world.undo_range("sam", answer["range_id"])
 
     assert world.model.record(ids[1])["is_flagged"]
     await world.check_all()
@@ -200,14 +200,14 @@ async def test_what_two_acts_hold_down_comes_up_by_one_undo_after_the_other(worl
 
     await world.minimize("c1", 0.5)
     await world.forget("sam", ids[0])
-    told = await world.forget_range("kim", ids[1], ids[2])
-    assert told
+    answer = await world.forget_range("kim", ids[1], ids[2])
+    assert answer
     await world.check_all()
     await world.undo("sam", ids[0])
     await world.check_all()
     await world.restore_memory("c1")
     await world.check_all()
-    await world.undo_range("kim", told["range_id"], message_ids=[ids[2]])
+    await world.undo_range("kim", answer["range_id"], message_ids=[ids[2]])
     await world.check_all()
     await world.undo("kim", ids[1])
     await world.check_all()
@@ -427,8 +427,8 @@ async def test_of_two_facts_of_one_second_one_holds(world: World, first: str) ->
     await world.sleep("ada")
 
     memories = await world.observed_memories("ada")
-    closed = [it for it in memories.values() if it["valid_to"]]
-    assert [it["valid_to"] for it in closed] == [closed[0]["valid_from"]]
+    closed = [memory for memory in memories.values() if memory["valid_to"]]
+    assert [memory["valid_to"] for memory in closed] == [closed[0]["valid_from"]]
     assert len(memories) == 2
 
 
@@ -443,11 +443,11 @@ async def test_a_range_over_two_personas_is_one_record(world: World) -> None:
     await world.propose("c2", LANTERN, "r2")
     await world.propose("c3", MAGPIE, "r3")
 
-    told = await world.forget_range("kim", "r1", "r2")
+    answer = await world.forget_range("kim", "r1", "r2")
 
-    assert told
+    assert answer
     await world.check_all()
-    await world.undo_range("kim", told["range_id"], message_ids=["r1"])
+    await world.undo_range("kim", answer["range_id"], message_ids=["r1"])
     await world.check_all()
 
 
@@ -534,7 +534,9 @@ async def test_a_statement_made_again_is_news_when_something_else_held_in_betwee
         said = to_ada(f"s{place}", f"I live in {city}.", ago=HOUR - timedelta(minutes=place))
         await world.say(said)
         drawn = await world.draw("monday")
-        assert [it.value for it in drawn if it.fact] == [city.casefold()], drawn
+        assert [candidate.value for candidate in drawn if candidate.fact] == [city.casefold()], (
+            drawn
+        )
         if nights:
             world.wait(days=1)
             await world.sleep("ada")
@@ -573,7 +575,7 @@ async def test_the_same_words_are_drawn_anew_after_they_were_forgotten(
 
     drawn = await world.draw("monday")
 
-    assert [it.value for it in drawn if it.fact] == ["lisbon"]
+    assert [candidate.value for candidate in drawn if candidate.fact] == ["lisbon"]
     world.wait(days=1)
     await world.sleep("ada")
     await world.check_all()
@@ -601,7 +603,7 @@ LINKED = ("type", "strength", "weight_modifier", "coactivations")
 async def seen(world: World, persona_id: str) -> list[object]:
     """All that can be seen of a persona's memory, by its words: the twins' ids differ."""
     memories = await world.observed_memories(persona_id)
-    found: list[object] = []
+    states: list[object] = []
     for id_, memory in memories.items():
         answer = await world.admin.get(f"/api/memories/{id_}/links")
         links = [
@@ -610,8 +612,8 @@ async def seen(world: World, persona_id: str) -> list[object]:
             if link["from_id"] == id_
         ]
         own = [memory[name] for name in COMPARED]
-        found.append((own, round(memory["salience"], 6), sorted(links)))
-    return sorted(found, key=str)
+        states.append((own, round(memory["salience"], 6), sorted(links)))
+    return sorted(states, key=str)
 
 
 async def say_to_twins(world: World, ago: timedelta, *texts: str) -> None:
@@ -648,14 +650,14 @@ async def test_a_night_that_died_ends_as_one_that_did_not(
     await world.night("eve")
     world.wait(hours=6)
     for persona_id in TWINS:
-        kept = [it for it in world.model.memories if f"c-{persona_id}" in it]
+        kept = [memory_id for memory_id in world.model.memories if f"c-{persona_id}" in memory_id]
         url = f"/api/personas/{persona_id}/coactivate"
         used = await world.admin.post(url, json={"memory_ids": kept})
         assert used.status_code == 200, used.text
     await say_to_twins(world, HOUR, HARBOUR, MAGPIE, "Porto")
     world.wait(days=1)
     for persona_id in TWINS:  # so that links of the last 24 h are there to be strengthened
-        kept = [it for it in world.model.memories if f"c-{persona_id}" in it]
+        kept = [memory_id for memory_id in world.model.memories if f"c-{persona_id}" in memory_id]
         url = f"/api/personas/{persona_id}/coactivate"
         await world.admin.post(url, json={"memory_ids": kept[:2]})
     world.clock.time += world.until_night("ada")
@@ -727,7 +729,11 @@ async def test_history_and_audit_tell_what_happened_in_its_order(world: World) -
     audit = await world.pages(None, "/api/audit")
 
     expected = ["flagged", "unflagged"] * 3
-    told = [it["action"] for it in history if it["action"] in expected]
-    assert told == expected
-    about = [it["action"] for it in audit if it["action"] in expected and first in it["about"]]
+    actions = [event["action"] for event in history if event["action"] in expected]
+    assert actions == expected
+    about = [
+        event["action"]
+        for event in audit
+        if event["action"] in expected and first in event["about"]
+    ]
     assert about == expected

@@ -52,7 +52,7 @@ def moment(text: str | None) -> datetime | None:
 
 def as_record(answered: dict[str, Any]) -> dict[str, Any]:
     """A `deprioritization` record with its times read."""
-    return {key: moment(it) if key in MOMENTS else it for key, it in answered.items()}
+    return {key: moment(value) if key in MOMENTS else value for key, value in answered.items()}
 
 
 async def all_of(checks: Sequence[Coroutine[Any, Any, None]]) -> None:
@@ -127,15 +127,15 @@ class World:
         self.clock.time += TICK
         body = [
             {
-                "message_id": it.id,
-                "persona_id": it.persona_id,
-                "role": it.role,
-                "content": it.content,
-                "timestamp": it.timestamp.isoformat(),
-                "reply_to": it.reply_to,
-                "speaker": "Sam" if it.role == "user" else None,
+                "message_id": message.id,
+                "persona_id": message.persona_id,
+                "role": message.role,
+                "content": message.content,
+                "timestamp": message.timestamp.isoformat(),
+                "reply_to": message.reply_to,
+                "speaker": "Sam" if message.role == "user" else None,
             }
-            for it in messages
+            for message in messages
         ]
         url = f"/api/conversations/{messages[0].conversation_id}/messages"
         await self.made(url, {"messages": body})
@@ -193,9 +193,9 @@ class World:
             assert all(self.model.standing_flag(message.id) for message in selected), answer.text
             return self.flagged_as(answer, [], user, selected[0].conversation_id)
         changed = self.model.forget_range(selected, user, self.now, range_id=range_id)
-        told = self.flagged_as(answer, changed, user, selected[0].conversation_id)
+        flagged = self.flagged_as(answer, changed, user, selected[0].conversation_id)
         await self.check_range(range_id)
-        return told
+        return flagged
 
     async def check_range(self, range_id: str) -> None:
         """FLAG-05, FLAG-06: the range record, as its creator and an admin read it."""
@@ -203,33 +203,33 @@ class World:
         for user in (None, expected.created_by):
             answer = await self.callers[user].get(f"/api/ranges/{range_id}")
             assert answer.status_code == 200, answer.text
-            told = answer.json()
-            assert told["range_id"] == range_id
-            assert told["conversation_id"] == expected.conversation_id
-            assert told["message_ids"] == expected.message_ids
-            assert moment(told["created_at"]) == expected.created_at
-            assert told["created_by"] == expected.created_by
-            assert set(told["persona_ids"]) == expected.persona_ids
+            stored = answer.json()
+            assert stored["range_id"] == range_id
+            assert stored["conversation_id"] == expected.conversation_id
+            assert stored["message_ids"] == expected.message_ids
+            assert moment(stored["created_at"]) == expected.created_at
+            assert stored["created_by"] == expected.created_by
+            assert set(stored["persona_ids"]) == expected.persona_ids
             if len(expected.persona_ids) == 1:
-                assert told["persona_id"] in expected.persona_ids
+                assert stored["persona_id"] in expected.persona_ids
 
     def flagged_as(
         self, answer: httpx.Response, changed: list[str], user: str, conversation_id: str
     ) -> dict[str, Any]:
         """Compare the answer to a flag: what changed, the records, the acknowledgment."""
         assert answer.status_code == 200, answer.text
-        told: dict[str, Any] = answer.json()
-        assert sorted(told["changed"]) == sorted(changed), (told["changed"], changed)
-        for message_id, record in told["records"].items():
+        body: dict[str, Any] = answer.json()
+        assert sorted(body["changed"]) == sorted(changed), (body["changed"], changed)
+        for message_id, record in body["records"].items():
             shown = self.model.record(message_id, user)
             # Somebody else's flag is not shown; that what was asked for is so may be said.
             hidden = {**UNFLAGGED, "is_flagged": True} if shown == UNFLAGGED else shown
             assert as_record(record) in (shown, hidden), message_id
         expected = self.model.expected_answer(changed, conversation_id, user, self.now)
-        spoken = told["acknowledgment"]
+        spoken = body["acknowledgment"]
         if expected is None:
             assert spoken is None, "ACK-03: none on a repeat"
-            return told
+            return body
         assert spoken is not None, "ACK-01: a new flag is acknowledged"
         shared = expected.known(spoken["acknowledgment_id"])
         assert shared or expected.new, "ACK-02: a burst shares one acknowledgment"
@@ -242,7 +242,7 @@ class World:
         self.model.acknowledged(
             spoken["acknowledgment_id"], spoken["persona_id"], changed, user, self.now
         )
-        return told
+        return body
 
     def refused_as(self, refused: Refused, answer: httpx.Response) -> None:
         assert answer.status_code == refused.status, (refused, answer.status_code, answer.text)
@@ -284,10 +284,10 @@ class World:
         if not changed and answer.status_code == 409:
             return None  # SPEC leaves open how an undo of nothing is answered
         assert answer.status_code == 200, answer.text
-        told: dict[str, Any] = answer.json()
-        assert sorted(told["changed"]) == sorted(changed), (told["changed"], changed)
-        assert told["acknowledgment"] is None, "UNDO-05, ACK-03: reversal is silent"
-        return told
+        body: dict[str, Any] = answer.json()
+        assert sorted(body["changed"]) == sorted(changed), (body["changed"], changed)
+        assert body["acknowledgment"] is None, "UNDO-05, ACK-03: reversal is silent"
+        return body
 
     # ── candidates ───────────────────────────────────────────────────────────────────────────────
 
@@ -308,7 +308,7 @@ class World:
             "content": content,
             "source_message_ids": list(source_message_ids),
         }
-        told: dict[str, Any] = await self.made(f"/api/personas/{persona_id}/candidates", body)
+        proposed: dict[str, Any] = await self.made(f"/api/personas/{persona_id}/candidates", body)
         made = self.model.propose(
             candidate_id,
             persona_id,
@@ -318,8 +318,8 @@ class World:
             list(source_message_ids),
             self.now,
         )
-        assert told["state"] == self.model.candidate_state(made)
-        return told
+        assert proposed["state"] == self.model.candidate_state(made)
+        return proposed
 
     async def propose_fact(self, candidate_id: str, value: str, message_id: str) -> None:
         await self.propose(
@@ -349,7 +349,7 @@ class World:
         )
         embedder.close()
         drawn = []
-        spoken_to = {it.persona_id for it in self.model.transcript(conversation_id)}
+        spoken_to = {message.persona_id for message in self.model.transcript(conversation_id)}
         for persona_id in spoken_to:
             url = f"/api/personas/{persona_id}/candidates"
             for state in ("pending", "suppressed"):
@@ -466,7 +466,9 @@ class World:
             assert (str(here.date()), here.hour >= NIGHT_HOUR) == (run["period"], True), run
             observed = await self.observed_memories(persona_id)
             self.model.night(persona_id, as_of, lambda group: self.survivor(group, observed))  # noqa: B023
-            self.reinforcements |= {id_: it["reinforcements"] for id_, it in observed.items()}
+            self.reinforcements |= {
+                id_: memory["reinforcements"] for id_, memory in observed.items()
+            }
 
     def survivor(self, group: Group, observed: dict[str, dict[str, Any]]) -> str:
         """Which of the allowed ids the service made the memory of what was said twice."""
@@ -523,13 +525,13 @@ class World:
             cursor = {"cursor": page["next_cursor"]}
 
     async def observed_memories(self, persona_id: str) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = {}
+        memories: dict[str, dict[str, Any]] = {}
         for state in ("active", "archived"):
             url = f"/api/personas/{persona_id}/memories"
             for memory in await self.pages(None, url, state=state, limit=100):
                 assert memory["state"] == state
-                found[memory["memory_id"]] = memory
-        return found
+                memories[memory["memory_id"]] = memory
+        return memories
 
     async def check(self, *viewers: str | None) -> None:
         """Compare all that these callers can see (an admin None, or users by their id)."""
@@ -543,7 +545,9 @@ class World:
 
     async def check_all(self) -> None:
         await self.check(*self.callers)
-        for conversation_id in {it.conversation_id for it in self.model.messages.values()}:
+        for conversation_id in {
+            message.conversation_id for message in self.model.messages.values()
+        }:
             await self.check_context(conversation_id)
         for range_id in self.model.ranges:
             await self.check_range(range_id)
@@ -554,10 +558,10 @@ class World:
             answer = await self.callers[user].get(url)
             assert answer.status_code == 404, answer.text
             return
-        told = await self.pages(user, url)
+        listed = await self.pages(user, url)
         expected = self.model.transcript(conversation_id)
-        assert [it["message_id"] for it in told] == [message.id for message in expected]
-        for item, message in zip(told, expected, strict=True):
+        assert [item["message_id"] for item in listed] == [message.id for message in expected]
+        for item, message in zip(listed, expected, strict=True):
             record = as_record(item["deprioritization"])
             assert record == self.model.record(message.id, user), (message.id, user)
             assert item["can_forget"] == self.model.can_forget(message.id, user), (message.id, user)
@@ -567,21 +571,21 @@ class World:
 
     async def check_candidates(self, persona_id: str) -> None:
         url = f"/api/personas/{persona_id}/candidates"
-        told: dict[str, dict[str, Any]] = {}
+        listed: dict[str, dict[str, Any]] = {}
         for state in STATES:
             for item in await self.pages(None, url, state=state, limit=100):
                 assert item["state"] == state
-                assert item["candidate_id"] not in told, item
-                told[item["candidate_id"]] = item
+                assert item["candidate_id"] not in listed, item
+                listed[item["candidate_id"]] = item
         expected = {
             id_: candidate
             for id_, candidate in self.model.candidates.items()
             if candidate.persona_id == persona_id
         }
-        states = {id_: self.model.candidate_state(it) for id_, it in expected.items()}
-        assert {id_: item["state"] for id_, item in told.items()} == states
+        states = {id_: self.model.candidate_state(candidate) for id_, candidate in expected.items()}
+        assert {id_: item["state"] for id_, item in listed.items()} == states
         for id_, candidate in expected.items():
-            item = told[id_]
+            item = listed[id_]
             assert item["text"] == candidate.text
             assert sorted(item["source_message_ids"]) == sorted(candidate.source_message_ids)
             assert datetime.fromisoformat(item["extracted_at"]) == candidate.extracted_at
@@ -590,8 +594,8 @@ class World:
                 assert (item["deprioritized_at"] is not None) == item["deprioritized"], item
 
     async def check_memories(self, persona_id: str) -> None:
-        told = await self.observed_memories(persona_id)
-        formed = {id_: item for id_, item in told.items() if not item["distilled"]}
+        observed = await self.observed_memories(persona_id)
+        formed = {id_: item for id_, item in observed.items() if not item["distilled"]}
         expected = {
             id_: memory
             for id_, memory in self.model.memories.items()
@@ -607,11 +611,11 @@ class World:
             seen = (moment(item["valid_from"]), moment(item["valid_to"]))
             assert seen == (self.model.valid_from(memory), self.model.valid_to(memory)), item
             self.check_weight(item, memory)
-        for item in told.values():
+        for item in observed.values():
             if item["distilled"]:  # drawn from all that its episodes were drawn from (FLAG-04)
                 acts = self.model.acts_on(item["source_message_ids"])
                 assert abs(item["weight_modifier"] - 0.2 ** len(acts)) < 1e-9, item
-        await all_of([self.check_links(item) for item in told.values()])
+        await all_of([self.check_links(item) for item in observed.values()])
 
     def check_weight(self, item: dict[str, Any], memory: Memory) -> None:
         expected = self.model.weight_modifier(memory)
@@ -627,17 +631,17 @@ class World:
 
     async def check_context(self, conversation_id: str) -> None:
         """CTX-02, CTX-03, with room for all turns; and nothing flagged in any layer."""
-        mentioned = {it.persona_id for it in self.model.transcript(conversation_id)}
+        mentioned = {message.persona_id for message in self.model.transcript(conversation_id)}
         if len(mentioned) != 1:  # SPEC does not say what a persona sees of another's turns
             return
         (persona_id,) = mentioned
         pieces = await self.context(persona_id, conversation_id, turns=500)
         working = [piece for piece in pieces if piece["layer"] == "working"]
-        told = [
+        shown = [
             PLACEHOLDER if piece["content"] == PLACEHOLDER else piece["message_id"]
             for piece in working
         ]
-        assert told == self.model.working_memory(conversation_id)
+        assert shown == self.model.working_memory(conversation_id)
         for text in self.forgotten_texts(persona_id):
             for piece in pieces:
                 assert piece["deprioritized"] or text not in piece["content"], (text, piece)
@@ -645,9 +649,17 @@ class World:
     async def check_last_turns(self, conversation_id: str, persona_id: str, turns: int) -> None:
         """CTX-01, CTX-02: the last N unflagged turns, however many flagged ones follow."""
         pieces = await self.context(persona_id, conversation_id, turns=turns)
-        told = [it["message_id"] for it in pieces if it["layer"] == "working" and it["message_id"]]
-        kept = [it for it in self.model.working_memory(conversation_id) if it != PLACEHOLDER]
-        assert told == kept[-turns:]
+        listed = [
+            piece["message_id"]
+            for piece in pieces
+            if piece["layer"] == "working" and piece["message_id"]
+        ]
+        kept = [
+            message_id
+            for message_id in self.model.working_memory(conversation_id)
+            if message_id != PLACEHOLDER
+        ]
+        assert listed == kept[-turns:]
 
     async def context(
         self, persona_id: str, conversation_id: str, *, turns: int
@@ -665,8 +677,10 @@ class World:
 
     def forgotten_texts(self, persona_id: str) -> set[str]:
         """What stands in flagged messages and in nothing else that the persona may be told."""
-        said = [it for it in self.model.messages.values() if it.persona_id == persona_id]
-        kept = {it.content for it in said if not self.model.standing_flag(it.id)}
+        said = [
+            message for message in self.model.messages.values() if message.persona_id == persona_id
+        ]
+        kept = {message.content for message in said if not self.model.standing_flag(message.id)}
         kept |= {
             candidate.text
             for candidate in self.model.candidates.values()
@@ -677,5 +691,5 @@ class World:
             for memory in self.model.memories.values()
             if not self.model.is_flagged(memory)
         }
-        gone = {it.content for it in said if self.model.standing_flag(it.id)}
+        gone = {message.content for message in said if self.model.standing_flag(message.id)}
         return {text for text in gone if not any(text in other for other in kept)}
