@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from api.application import Application
 from engine.embedding.embedder import open_embedder
 from engine.extraction.port import RuleExtractor
-from engine.memory.candidates import draw_candidates
+from engine.memory.drawing import draw_candidates
 from engine.night.nights import run_night
 from engine.service.clock import MovableClock
 from engine.settings import Settings
