@@ -1,4 +1,4 @@
-// Change the policy of one persona. Its next run reckons anew when each memory fades.
+// Set the policy of one persona. Its next run computes again when each memory fades.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -9,7 +9,7 @@
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
-// The lock, before what it was is read.
+// Lock before reading what it was.
 SET persona.lock = true
 REMOVE persona.lock
 CREATE

@@ -1,4 +1,4 @@
-// The policy that has changed is reckoned with.
+// Record up to which version of the policy memories were made due.
 //
 // $tenant_id   string
 // $persona_id  string

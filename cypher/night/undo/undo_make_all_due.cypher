@@ -1,17 +1,18 @@
-// Memories that were put on the list to be looked at stand where they stood, and the policy waits.
+// Restore when memories were due before a step made all of them due. The next run makes them due again, since
+// the recorded version of the policy is removed.
 //
 // $tenant_id   string
 // $persona_id  string
 // $run_id      string
-// $place       integer, of the step that put them there
+// $place       integer, of that step
 // $never       zoned datetime that stands for none
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 REMOVE persona.reckoned_version
 WITH step
-UNWIND range(0, size(step.memory_ids) - 1) AS at
-MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
+UNWIND range(0, size(step.memory_ids) - 1) AS position
+MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[position]})
 SET
-  memory.fades_at = CASE WHEN step.fades_before[at] <> $never THEN step.fades_before[at] END,
-  memory.prune_at = CASE WHEN step.prune_before[at] <> $never THEN step.prune_before[at] END
+  memory.fades_at = CASE WHEN step.fades_before[position] <> $never THEN step.fades_before[position] END,
+  memory.prune_at = CASE WHEN step.prune_before[position] <> $never THEN step.prune_before[position] END
