@@ -1,9 +1,9 @@
-// Remember which model makes this graph's vectors. The first to say so decides.
+// Record which model makes this graph's vectors. The first call decides.
 //
 // $model       string
 // $dimensions  integer
 //
-// Returns model, dimensions: the ones remembered.
+// Returns model, dimensions: the recorded ones.
 CYPHER 25
 MERGE (embedding:EmbeddingModel {id: 'current'})
   ON CREATE SET

@@ -1,5 +1,5 @@
-// One index over the words of memories and of candidates that wait. The search_scope is the tenant and the
-// persona as one word, so that a search stays inside the persona.
+// The full-text index over memories and candidates. The search_scope holds the tenant and the persona as one
+// word, so that a search stays inside the persona.
 //
 // $analyzer  string, one of Lucene's
 CYPHER 25

@@ -1,7 +1,7 @@
-// One index over the meaning of memories and of candidates that wait, for every search of a persona.
-// What a search filters by is in the index, so that it never finds what it then has to drop.
-// Vectors are indexed as they are: in a bit a number, the default, a search for ten misses one of them,
-// and in a byte their nearness depends on what else is in the index.
+// The vector index over memories and candidates, for every search of a persona. It holds the properties that
+// searches filter by, so that a search never returns what has to be dropped afterwards. Vectors are not
+// quantized: with one bit per number, the default, a search for ten misses one of them; with a byte, similarity
+// depends on what else is in the index.
 //
 // $dimensions  integer, of the model that makes the vectors
 CYPHER 25

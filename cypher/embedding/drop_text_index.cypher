@@ -1,3 +1,3 @@
-// Drop the index over words, to make it again with another analyzer.
+// Drop the full-text index, to create it again with another analyzer.
 CYPHER 25
 DROP INDEX words IF EXISTS

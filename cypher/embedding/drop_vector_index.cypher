@@ -1,3 +1,3 @@
-// Drop the index over meaning, to make it again.
+// Drop the vector index, to create it again.
 CYPHER 25
 DROP INDEX meaning IF EXISTS

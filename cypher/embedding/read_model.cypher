@@ -1,4 +1,4 @@
-// Which model makes this graph's vectors.
+// The model that makes this graph's vectors.
 //
 // Returns model, dimensions; nothing while no model was claimed.
 CYPHER 25

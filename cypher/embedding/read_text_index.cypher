@@ -1,4 +1,4 @@
-// The analyzer of the index over words, if there is one.
+// The analyzer of the full-text index, if there is one.
 //
 // Returns analyzer.
 CYPHER 25

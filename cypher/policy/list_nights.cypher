@@ -1,8 +1,8 @@
-// When the next nights of a tenant's personas come, and what decides at which hour.
+// The next nights of a tenant's personas, with the policies that say at which hour.
 //
 // $tenant_id   string
 // $persona_id  string, or null for all of them
-// $after       string, the last id of the batch before, or ''
+// $after       string, the last id of the previous batch, or ''
 // $limit       integer
 //
 // Returns persona_id, time_zone, next_night_at; deployment, tenant, persona: layers of the policy.

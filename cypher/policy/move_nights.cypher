@@ -1,4 +1,4 @@
-// Move the next nights of some personas, unless one has come meanwhile.
+// Move the next nights of some personas, unless one has been run meanwhile.
 //
 // $tenant_id  string
 // $nights     list of maps {persona_id, before: zoned datetime, after: zoned datetime}

@@ -1,8 +1,9 @@
-// What the deployment, tenants and some of their personas change of the policy.
+// The layers of the policy of some personas: of the deployment, the tenant and the persona.
 //
 // $personas  list of maps {tenant_id, persona_id}
 //
-// Returns tenant_id, persona_id; deployment, tenant, persona: JSON or null. A persona that is not there is left out.
+// Returns tenant_id, persona_id; deployment, tenant, persona: JSON or null. A
+// persona that does not exist is left out.
 CYPHER 25
 UNWIND $personas AS one
 MATCH (persona:Persona {tenant_id: one.tenant_id, id: one.persona_id})

@@ -1,4 +1,4 @@
-// What the deployment and a tenant change of the policy.
+// The layers of the policy that a deployment and a tenant set.
 //
 // $tenant_id  string
 //

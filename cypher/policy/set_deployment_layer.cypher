@@ -1,4 +1,4 @@
-// Keep what the operator's settings change of the policy, under every tenant.
+// Keep the operator's layer of the policy, under every tenant.
 //
 // $policy  string, JSON
 CYPHER 25

@@ -9,7 +9,7 @@
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
-// The lock, before what it was is read.
+// Lock before reading what it was.
 SET persona.lock = true
 REMOVE persona.lock
 CREATE

@@ -5,7 +5,7 @@
 // $event      map {id, action, by, at}
 CYPHER 25
 MATCH (tenant:Tenant {id: $tenant_id})
-// The lock, before what it was is read.
+// Lock before reading what it was.
 SET tenant.lock = true
 REMOVE tenant.lock
 CREATE
@@ -22,5 +22,5 @@ WITH tenant
 MATCH (persona:Persona)
 WHERE
   persona.tenant_id = tenant.id AND
-  persona.id IS NOT NULL // an index is used only when all it covers is asked for
+  persona.id IS NOT NULL // an index is used only if the condition names all its properties
 SET persona.policy_version = coalesce(persona.policy_version, 0) + 1

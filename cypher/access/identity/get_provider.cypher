@@ -1,4 +1,4 @@
-// Whose JWTs a tenant accepts.
+// The identity provider whose JWTs a tenant accepts.
 //
 // $tenant_id  string
 //

@@ -1,4 +1,4 @@
-// Accept no JWTs in a tenant any more.
+// Remove the identity provider of a tenant: it accepts no JWTs any more.
 //
 // $tenant_id  string
 // $event      map {id, action, by, at}

@@ -12,7 +12,7 @@ MERGE (instance:Instance {tenant_id: $tenant_id, id: $instance.id})
     instance += $instance,
     instance.new = true
 MERGE (tenant)-[:OWNS]->(instance)
-FOREACH (made IN CASE WHEN instance.new THEN [1] ELSE [] END |
+FOREACH (once IN CASE WHEN instance.new THEN [1] ELSE [] END |
   CREATE
     (event:Event {
       tenant_id: $tenant_id,

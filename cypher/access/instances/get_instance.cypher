@@ -1,9 +1,9 @@
-// One instance, as far as the caller may know of it.
+// One instance, if the caller may see it.
 //
-// $tenant_id    string
-// $instance_id  string
-// $user_id      string or null: with a user, only an instance they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
+// $tenant_id     string
+// $instance_id   string
+// $user_id       string or null: with a user, only an instance they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
 //
 // Returns instance; nothing when there is none for this caller.
 CYPHER 25

@@ -1,10 +1,10 @@
-// The instances of a tenant by id, as far as the caller may know of them.
+// The instances of a tenant that the caller may see, by id.
 //
-// $tenant_id  string
-// $user_id    string or null: with a user, only the instances they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $after      string, the last id of the page before, or ''
-// $limit      integer
+// $tenant_id     string
+// $user_id       string or null: with a user, only the instances they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $after         string, the last id of the previous page, or ''
+// $limit         integer
 //
 // Returns instance.
 CYPHER 25

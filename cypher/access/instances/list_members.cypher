@@ -2,7 +2,7 @@
 //
 // $tenant_id    string
 // $instance_id  string
-// $after        string, the last user id of the page before, or ''
+// $after        string, the last user id of the previous page, or ''
 // $limit        integer
 //
 // Returns member.

@@ -1,4 +1,4 @@
-// Make a user a member of an instance, or change which kind.
+// Make a user a member of an instance, or change the role of a member.
 //
 // $tenant_id    string
 // $instance_id  string
@@ -13,7 +13,7 @@ MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
 MERGE (user:User {tenant_id: $tenant_id, id: $user_id})
 MERGE (user)-[membership:MEMBER_OF]->(instance)
   ON CREATE SET membership.since = $since
-// The lock, before what it was is read.
+// Lock before reading what it was.
 SET membership.lock = true
 REMOVE membership.lock
 FOREACH (changed IN CASE WHEN membership.role = $role THEN [] ELSE [1] END |

@@ -1,4 +1,4 @@
-// End a membership. The user stays known: what they flagged is theirs.
+// End a membership. The user stays: what they flagged is theirs.
 //
 // $tenant_id    string
 // $instance_id  string

@@ -1,4 +1,4 @@
-// Whose key this is. Runs before anything else is known of the caller.
+// The key with an id. Runs before the tenant of the caller is known.
 //
 // $key_id  string
 //

@@ -1,7 +1,7 @@
 // The keys of a tenant, by id.
 //
 // $tenant_id  string
-// $after      string, the last id of the page before, or ''
+// $after      string, the last id of the previous page, or ''
 // $limit      integer
 //
 // Returns id, name, role, created_at, expires_at, revoked_at.

@@ -1,4 +1,4 @@
-// Keep the names of those a persona has heard for the first time: of all names, the latest.
+// Add names of people who have spoken to a persona. Of all names, the latest are kept.
 //
 // $tenant_id  string
 // $met        list of maps {persona_id, names}

@@ -4,7 +4,7 @@
 // $persona    map {id, name, identity, tone, time_zone, created_at, updated_at, next_night_at}
 // $event      map {id, action, by, at}
 //
-// Returns persona; copying: whether it is one that is being made by copying another.
+// Returns persona; copying: whether it is still being made by copying another.
 CYPHER 25
 MATCH (tenant:Tenant {id: $tenant_id})
 MERGE (persona:Persona {tenant_id: $tenant_id, id: $persona.id})
@@ -12,7 +12,7 @@ MERGE (persona:Persona {tenant_id: $tenant_id, id: $persona.id})
     persona += $persona,
     persona.new = true
 MERGE (tenant)-[:OWNS]->(persona)
-FOREACH (made IN CASE WHEN persona.new THEN [1] ELSE [] END |
+FOREACH (once IN CASE WHEN persona.new THEN [1] ELSE [] END |
   CREATE
     (event:Event {tenant_id: $tenant_id, written_at: datetime.realtime(), after: persona.name})
       -[:ABOUT]->(persona)

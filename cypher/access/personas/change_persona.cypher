@@ -1,17 +1,17 @@
-// Change what was named of a persona, and nothing else.
+// Change some properties of a persona.
 //
 // $tenant_id   string
 // $persona_id  string
 // $changes     map, any of {name, identity, tone, time_zone, updated_at, next_night_at}
 // $event       map {id, action, by, at}
-// $told        list of strings, which of the changes the record tells, with what was there before
-// $after       string, what the record says of them
+// $told        list of strings, the properties whose former values the audit event keeps
+// $after       string, what the audit event says of the new values
 //
 // Returns persona; nothing when there is none.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
-// The lock, before what it was is read.
+// Lock before reading what it was.
 SET persona.lock = true
 REMOVE persona.lock
 CREATE

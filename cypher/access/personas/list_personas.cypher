@@ -1,7 +1,7 @@
-// The personas of a tenant, by id: the uniqueness index gives them in this order.
+// The personas of a tenant, by id. The index of the uniqueness constraint has this order.
 //
 // $tenant_id  string
-// $after      string, the last id of the page before, or ''
+// $after      string, the last id of the previous page, or ''
 // $limit      integer
 //
 // Returns persona.

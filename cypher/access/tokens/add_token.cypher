@@ -1,15 +1,15 @@
-// Give a user a token, and clear away tokens of the tenant that have expired.
+// Give a user a token, and delete some expired tokens of the tenant.
 //
 // $tenant_id  string
 // $key_id     string, of the key that issues it
 // $token      map {id, hash, user_id, instance_ids, created_at, expires_at}
-// $cleared    integer, how many expired tokens are cleared away at most
+// $cleared    integer, how many expired tokens are deleted at most
 // $now        zoned datetime
 // $event      map {id, action, by, at}
-// $after      string, what the record of it says
+// $after      string, what the audit event says
 //
-// Returns expires_at, which is no later than that of the key; missing: those of instance_ids that are
-// none. Nothing when the key is revoked or no key of this tenant.
+// Returns expires_at, which is no later than that of the key; missing: those of instance_ids that do
+// not exist. Nothing when the key is revoked or no key of this tenant.
 CYPHER 25
 MATCH (key:ApiKey {id: $key_id})
 WHERE key.tenant_id = $tenant_id AND key.revoked_at IS NULL

@@ -1,4 +1,4 @@
-// Whose token this is. Runs before anything else is known of the caller.
+// The token with an id, and its key. Runs before the tenant of the caller is known.
 //
 // $token_id  string
 //

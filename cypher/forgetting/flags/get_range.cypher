@@ -1,9 +1,9 @@
-// One range, as far as the caller may know of it.
+// One range, if the caller may see its conversation.
 //
-// $tenant_id  string
-// $range_id   string
-// $user_id    string or null: with a user, only inside an instance they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
+// $tenant_id     string
+// $range_id      string
+// $user_id       string or null: with a user, only inside an instance they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
 //
 // Returns range, with the personas whose messages are in it; is_admin: whether the user is an admin of its
 // instance. Nothing when there is none.

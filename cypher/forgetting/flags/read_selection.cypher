@@ -1,12 +1,12 @@
-// What has to be known before messages are flagged: where they were said, the personas there with their
-// policies, and what must not be in the acknowledgment.
+// Read what is needed to flag messages: their conversation, its personas with their policies, and the texts
+// that the acknowledgment must not repeat.
 //
-// $tenant_id    string
-// $message_ids  list of strings, of one conversation: those whose words are read
-// $user_id      string or null: with a user, only inside an instance they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $by           string, who flags
-// $since        zoned datetime: an acknowledgment given to them since then becomes the plural one
+// $tenant_id     string
+// $message_ids   list of strings, of one conversation: those whose content is read
+// $user_id       string or null: with a user, only inside an instance they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $by            string, who flags
+// $since         zoned datetime: an acknowledgment given to them since then becomes the plural one
 //
 // Returns conversation_id; is_admin: whether the user is an admin of its instance; persona_id, of the first
 // message; contents; personas, maps {id, name, tone, deployment, tenant, persona}, the last three JSON or

@@ -1,7 +1,7 @@
 // Take back the flags of some messages of one conversation, with all that followed from them. What another
 // flag still suppresses or minimizes stays so.
 //
-// One statement with nine sections: run as three in one transaction, it took about 1.5 times as long.
+// One statement with nine sections: run as three in one transaction, taking back took 1.5 times as long.
 //
 //   1 Lock the conversation
 //   2 Flags that are taken back

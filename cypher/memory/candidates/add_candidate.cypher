@@ -1,20 +1,19 @@
-// Keep a candidate that a runtime proposes itself. Doing it twice keeps the first.
+// Add a candidate that a runtime proposes. Doing it twice keeps the first.
 //
-// $tenant_id   string
-// $persona_id  string
-// $candidate   map {id, memory_type, text, content, extracted_at, packed_vectors, token_estimate,
-//              search_scope}
-// $index_properties       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
-// $embedding   vector
-// $sources     list of strings, ids of messages
-// $user_id     string or null: with a user, only messages of instances they are a member of are there
-// $instance_ids  list of strings or null: of those instances, these only
-// $event       map {id, action, by, at, after}
+// $tenant_id         string
+// $persona_id        string
+// $candidate         map {id, memory_type, text, content, extracted_at, packed_vectors, token_estimate,
+//                    search_scope}
+// $index_properties  map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
+// $embedding         vector
+// $sources           list of strings, ids of messages
+// $user_id           string or null: with a user, only messages of instances they are a member of count
+// $instance_ids      list of strings or null: with a list, only these of the user's instances
+// $event             map {id, action, by, at, after}
 //
-// Returns candidate, and missing: the messages there are not, in which case nothing was kept. Nor was
-// it, and candidate is null, when a night has made a memory of this id. One that was there before is
-// returned as it is.
-// Nothing at all when there is no such persona.
+// Returns candidate, as it was stored first; missing: the messages that do not exist, in which case nothing was
+// added and candidate is null. It is null too when a night has made a memory of this id. No row when there is
+// no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
@@ -48,7 +47,7 @@ WITH
   persona,
   messages,
   [id IN $sources WHERE NOT id IN found_ids] AS missing,
-  // A flag on what was said to another persona is not about this one.
+  // A flag on a message to another persona does not count here.
   any(message IN messages
     WHERE coalesce(message.flagged, false) AND message.persona_id = $persona_id
   ) AS flagged,
@@ -71,9 +70,9 @@ CALL (persona, messages, missing, flagged, taken) {
       candidate.embedding = toFloatList($embedding),
       candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
   WITH persona, messages, candidate
-  FOREACH (it IN CASE WHEN candidate.fresh THEN [candidate] ELSE [] END |
-    MERGE (persona)-[:CONSIDERS]->(it)
-    FOREACH (message IN messages | MERGE (it)-[:DRAWN_FROM]->(message))
+  FOREACH (created IN CASE WHEN candidate.fresh THEN [candidate] ELSE [] END |
+    MERGE (persona)-[:CONSIDERS]->(created)
+    FOREACH (message IN messages | MERGE (created)-[:DRAWN_FROM]->(message))
     CREATE
       (:Event {
         tenant_id: $tenant_id,
@@ -83,7 +82,7 @@ CALL (persona, messages, missing, flagged, taken) {
         at: $event.at,
         written_at: datetime.realtime(),
         after: $event.after
-      })-[:ABOUT]->(it)
+      })-[:ABOUT]->(created)
   )
   REMOVE candidate.fresh
   RETURN

@@ -1,4 +1,4 @@
-// Keep what was drawn from messages, unless somebody else has drawn from them meanwhile.
+// Add the candidates drawn from messages, unless another worker has drawn from these meanwhile.
 //
 // $tenant_id  string
 // $drawn      list of maps {message_id, left_out, candidates: list of maps {id, persona_id,
@@ -6,11 +6,11 @@
 //             known_share, search_scope}}
 // $now        zoned datetime
 //
-// Returns messages, candidates: how many of each were kept now.
+// Returns messages, candidates: how many of each were added now.
 CYPHER 25
 UNWIND $drawn AS row
 MATCH (message:Message {tenant_id: $tenant_id, id: row.message_id})
-// Writing first takes the message's lock; of two workers the second finds it drawn from.
+// Writing first locks the message: of two workers the second finds that it is done.
 SET message.drawn_at = coalesce(message.drawn_at, $now)
 WITH message, row
 WHERE message.waiting_since IS NOT NULL
@@ -21,14 +21,14 @@ SET
 WITH
   message,
   row,
-  // A split may have carried it into another conversation before anything was drawn from it.
-  [(carried:Message)-[:COPY_OF]->(message) | carried] AS copies
+  // A split may have copied it into another conversation before anything was drawn from it.
+  [(copy:Message)-[:COPY_OF]->(message) | copy] AS copies
 WITH
   message,
   row,
   copies,
-  any(it IN [message] + copies WHERE coalesce(it.flagged, false)) AS flagged
-FOREACH (carried IN copies | SET carried.uncovered_since = $now)
+  any(source IN [message] + copies WHERE coalesce(source.flagged, false)) AS flagged
+FOREACH (copy IN copies | SET copy.uncovered_since = $now)
 WITH message, row, copies, flagged
 CALL (message, row, copies, flagged) {
   UNWIND row.candidates AS drawn
@@ -55,7 +55,7 @@ CALL (message, row, copies, flagged) {
       candidate.extracted_at = $now,
       candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
   MERGE (candidate)-[:DRAWN_FROM]->(message)
-  FOREACH (carried IN copies | MERGE (candidate)-[:DRAWN_FROM]->(carried))
+  FOREACH (copy IN copies | MERGE (candidate)-[:DRAWN_FROM]->(copy))
   MERGE (persona)-[:CONSIDERS]->(candidate)
   RETURN count(candidate) AS kept
 }

@@ -1,10 +1,10 @@
-// Change a candidate that can still be changed. One that has become a memory is found, and is not.
+// Change a candidate that can still be changed. One that has become a memory is returned unchanged.
 //
 // $tenant_id     string
 // $candidate_id  string
 // $user_id       string or null: with a user, only if all its messages are in instances they are a member
 //                of, and one of them is theirs, or of an instance they are an admin of
-// $instance_ids  list of strings or null: of those instances, these only
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
 // $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
 // $changes       map, any of {text, content, about, category, fact, fact_value, fact_stance, fact_arity,
 //                valence, arousal, state, edited_at, removed_at, packed_vectors, token_estimate}
@@ -12,10 +12,10 @@
 // $drawn_after   zoned datetime: the editing window of anything older is over
 // $event         map {id, action, by, at}
 //
-// Returns candidate as it is now, with acts: how many acts of flagging hold it back, and shown_acts;
+// Returns candidate as it is now, with acts: how many acts of flagging suppress it, and shown_acts;
 // changed: whether it could be. Nothing when there is none for this caller.
 //
-// What it says is not written into the event, only how long it was and is.
+// The event holds no text of it, only how long it was and is.
 CYPHER 25
 MATCH (candidate:Candidate|Memory {tenant_id: $tenant_id, id: $candidate_id})
 SET candidate.lock = true
@@ -48,12 +48,12 @@ WITH
   candidate:Candidate AND
   candidate.state IN ['pending', 'suppressed'] AND
   candidate.extracted_at > $drawn_after AS changed
-FOREACH (it IN CASE WHEN changed THEN [candidate] ELSE [] END |
+FOREACH (edited IN CASE WHEN changed THEN [candidate] ELSE [] END |
   SET
-    it += $changes,
-    it.embedding = CASE WHEN $embedding IS NULL THEN it.embedding ELSE toFloatList($embedding) END
-  // What no night could digest is tried again once it was changed.
-  REMOVE it.set_aside_at, it.set_aside_why
+    edited += $changes,
+    edited.embedding = CASE WHEN $embedding IS NULL THEN edited.embedding ELSE toFloatList($embedding) END
+  // What a night has set aside is tried again once it was changed.
+  REMOVE edited.set_aside_at, edited.set_aside_why
   CREATE
     (:Event {
       tenant_id: $tenant_id,
@@ -70,9 +70,9 @@ FOREACH (it IN CASE WHEN changed THEN [candidate] ELSE [] END |
       after:
         coalesce(
           $changes.state,
-          '{"text": ' + size(it.text) + ', "content": ' + size(it.content) + '}'
+          '{"text": ' + size(edited.text) + ', "content": ' + size(edited.content) + '}'
         )
-    })-[:ABOUT]->(it)
+    })-[:ABOUT]->(edited)
 )
 RETURN
   candidate {

@@ -1,10 +1,10 @@
-// What the gate let through and what it left out, over what was said to a persona in its newest
-// conversations.
+// Count what the extraction gate let through and what it left out, over the newest conversations of a
+// persona.
 //
 // $tenant_id      string
 // $persona_id     string
-// $conversations  integer: this many are looked at, the newest
-// $most           integer: this many messages of them
+// $conversations  integer: how many conversations are read, the newest
+// $most           integer: how many of their messages are read at most
 //
 // Returns messages; left_out, maps {reason, messages}; candidates, maps {memory_type, candidates}.
 CYPHER 25
@@ -18,20 +18,20 @@ CALL () {
   WHERE message.persona_id = $persona_id AND message.drawn_at IS NOT NULL
   WITH message
   LIMIT $most
-  RETURN collect(message) AS said
+  RETURN collect(message) AS messages
 }
-CALL (said) {
-  UNWIND said AS message
+CALL (messages) {
+  UNWIND messages AS message
   UNWIND message.left_out AS reason
   WITH reason, count(*) AS n
   ORDER BY n DESC, reason
   RETURN collect({reason: reason, messages: n}) AS left_out
 }
-CALL (said) {
-  UNWIND said AS message
+CALL (messages) {
+  UNWIND messages AS message
   MATCH (message)<-[:DRAWN_FROM]-(item)
-  // A memory into which others merged is drawn from their messages too; its own has its time. And a
-  // copied persona's were not drawn again.
+  // A memory that others were merged into is drawn from their messages too: its own message has the same
+  // time. Memories of a copied persona were not drawn again.
   WHERE
     item.persona_id = $persona_id AND
     item.extracted_at IS NOT NULL AND
@@ -41,4 +41,4 @@ CALL (said) {
   ORDER BY memory_type
   RETURN collect({memory_type: memory_type, candidates: n}) AS candidates
 }
-RETURN size(said) AS messages, left_out, candidates
+RETURN size(messages) AS messages, left_out, candidates

@@ -1,4 +1,4 @@
-// The memory that a candidate has become, or was merged into.
+// The memory that a candidate has become or was merged into.
 //
 // $tenant_id     string
 // $candidate_id  string

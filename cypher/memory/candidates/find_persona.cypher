@@ -1,4 +1,4 @@
-// Whose a candidate is, or the memory that it has become.
+// The persona of a candidate, or of the memory that it has become.
 //
 // $tenant_id     string
 // $candidate_id  string

@@ -1,17 +1,17 @@
-// The candidates of a persona by id, of some states, as far as the caller may know of them.
+// The candidates of a persona in some states that the caller may see, by id.
 //
-// $tenant_id   string
-// $persona_id  string
-// $states      list of strings
-// $user_id     string or null: with a user, only those all of whose messages are in instances they are a
-//              member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $viewer      string or null: with a user, one that only flags they may not know of hold back counts as
-//              pending
-// $after       string, the last id of the page before, or ''
-// $limit       integer
+// $tenant_id     string
+// $persona_id    string
+// $states        list of strings
+// $user_id       string or null: with a user, only those all of whose messages are in instances they are a
+//                member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $viewer        string or null: with a user, a candidate suppressed only by flags they may not see counts as
+//                pending
+// $after         string, the last id of the previous page, or ''
+// $limit         integer
 //
-// Returns candidate, with acts: how many acts of flagging hold it back, and shown_acts.
+// Returns candidate, with acts: how many acts of flagging suppress it, and shown_acts.
 CYPHER 25
 MATCH (candidate:Candidate)
 WHERE

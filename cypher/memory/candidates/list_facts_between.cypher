@@ -1,10 +1,10 @@
-// What was said about some things between two times.
+// The candidates and memories of some facts that were said between two times.
 //
 // $tenant_id  string
 // $rows       list of maps {message_id, persona_id, fact, fact_value, since, until}
 //
-// Returns message_id, of the row; content, said_at. Where many values hold side by side only the same
-// value is told.
+// Returns message_id, of the row; content, said_at. Of a fact that can
+// have many values at once, only those with the same value.
 CYPHER 25
 UNWIND $rows AS row
 CALL (row) {

@@ -1,4 +1,4 @@
-// The conversations with messages that have waited too long for their candidates to be drawn.
+// The conversations with messages that wait too long for their candidates to be drawn.
 //
 // $before  zoned datetime
 // $limit   integer

@@ -1,11 +1,12 @@
-// The messages of a conversation that no candidates were drawn from yet, the oldest first.
+// The messages of a conversation that candidates are still to be drawn from, the oldest first.
 //
 // $tenant_id        string
 // $conversation_id  string
 // $limit            integer
 //
-// Returns message, with who said it and where, when the same person said the same before, what was said
-// just before it by another, and whether the persona has heard of who said it; arrival: its number.
+// Returns message, with speaker; where: the title of the conversation; repeats_at: when the same person said
+// the same before; before: what another said just before; is_known: whether the persona knows the speaker;
+// arrival: its number.
 CYPHER 25
 MATCH (message:Message)
 WHERE
@@ -40,7 +41,7 @@ RETURN
         WHERE
           other.said_at <= message.said_at AND
           other.said_at >= message.said_at - duration({hours: 1}) AND
-          other.arrival IS NOT NULL AND // an index is used only when all it covers is asked for
+          other.arrival IS NOT NULL AND // an index is used only if the condition names all its properties
           (other.said_at < message.said_at OR other.arrival < message.arrival)
         WITH other
         ORDER BY other.said_at DESC, other.arrival DESC

@@ -1,14 +1,14 @@
-// Put a candidate that the night has passed over back into the queue of the next one.
+// Put a candidate that a night has passed over back into the queue of the next night.
 //
 // $tenant_id     string
 // $candidate_id  string
 // $user_id       string or null: with a user, only if all its messages are in instances they are a member
 //                of, and one of them is theirs, or of an instance they are an admin of
-// $instance_ids  list of strings or null: of those instances, these only
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
 // $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
 // $event         map {id, action, by, at}
 //
-// Returns candidate as it is now, with acts: how many acts of flagging hold it back, and shown_acts; and
+// Returns candidate as it is now, with acts: how many acts of flagging suppress it, and shown_acts; and
 // restored: whether it could be. Nothing when there is none for this caller.
 CYPHER 25
 MATCH (candidate:Candidate|Memory {tenant_id: $tenant_id, id: $candidate_id})
@@ -37,11 +37,11 @@ WHERE
     })
   // end: changeable_item
 WITH candidate, candidate.state = 'passed_over' AS restored
-FOREACH (it IN CASE WHEN restored THEN [candidate] ELSE [] END |
+FOREACH (waiting IN CASE WHEN restored THEN [candidate] ELSE [] END |
   SET
-    it.state = 'pending',
-    it.restored_at = $event.at
-  REMOVE it.passed_over_at
+    waiting.state = 'pending',
+    waiting.restored_at = $event.at
+  REMOVE waiting.passed_over_at
   CREATE
     (:Event {
       tenant_id: $tenant_id,
@@ -52,7 +52,7 @@ FOREACH (it IN CASE WHEN restored THEN [candidate] ELSE [] END |
       written_at: datetime.realtime(),
       before: 'passed_over',
       after: 'pending'
-    })-[:ABOUT]->(it)
+    })-[:ABOUT]->(waiting)
 )
 RETURN
   candidate {

@@ -1,5 +1,5 @@
-// Begin to copy a persona, or go on with it: the new persona is there, and not to be seen yet. Nothing
-// may run in the old one meanwhile, so the copying holds it as a run would.
+// Begin to copy a persona, or continue: make the new persona, which cannot be seen yet. Copying holds the lease
+// of the source persona, as a run would, so that no night runs in it meanwhile.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -8,8 +8,8 @@
 // $seconds     integer, after which silent copying counts as dead
 // $event       map {id, action, by, at}
 //
-// Returns persona, the copy; copied_from; copying: whether there is something left to do; busy: whether
-// something is going on in the old one. Nothing when there is no such persona.
+// Returns persona, the copy; copied_from; copying: whether the copy is incomplete; busy: whether
+// a run or another copy holds the source. Nothing when there is no such persona.
 CYPHER 25
 MATCH (source:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE source.copying IS NULL
@@ -32,7 +32,7 @@ MERGE (copy:Persona {tenant_id: $tenant_id, id: $copy.id})
     copy.copying = $copy.at,
     copy.new = true
 MERGE (tenant)-[:OWNS]->(copy)
-FOREACH (made IN CASE WHEN copy.new THEN [1] ELSE [] END |
+FOREACH (once IN CASE WHEN copy.new THEN [1] ELSE [] END |
   CREATE
     (event:Event {tenant_id: $tenant_id, written_at: datetime.realtime(), after: copy.id})
       -[:ABOUT]->(source)
@@ -46,7 +46,7 @@ WITH
   copy.copying IS NOT NULL AS copying,
   source.open_run IS NOT NULL OR
   (coalesce(source.run_until >= datetime(), false) AND source.run_worker <> $worker) AS busy
-FOREACH (mine IN
+FOREACH (once IN
   CASE
     WHEN copying AND NOT busy AND copy.copied_from = source.id THEN [1]
     ELSE []

@@ -1,16 +1,16 @@
-// Copy memories into a persona that is being made: all they are and what they were drawn from, and
-// nothing of how they were used. From now on they fade as if they had been used today.
+// Copy memories into a new persona, with what they were drawn from and without their counts of use. From now on
+// they fade as if they had been used today.
 //
-// $tenant_id   string
-// $persona_id  string
-// $copy_id     string
-// $search_scope       string, of the copy
-// $worker      string
-// $seconds     integer
-// $rows        list of maps {id, copy_id}
-// $figures     map of maps, the policy by type/category and by type
+// $tenant_id     string
+// $persona_id    string
+// $copy_id       string
+// $search_scope  string, of the copy
+// $worker        string
+// $seconds       integer
+// $rows          list of maps {id, copy_id}
+// $figures       map of maps: the policy's figures by `type/category` and by type
 //
-// Returns copied: how many are there now. Nothing when the old persona is not held any more.
+// Returns copied: how many are there now. Nothing when another worker holds the source persona.
 CYPHER 25
 MATCH (source:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE source.run_worker = $worker
@@ -41,7 +41,7 @@ MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
         search_scope: $search_scope,
         copied_from: memory.id,
         copied_at: at,
-        // What flags have made of it is its own here: later ones on the same messages are not about it.
+        // The weight that flags gave it is its own here: later flags on the same messages do not change it.
         own_modifier: memory.weight_modifier,
         own_flagged: CASE WHEN memory.flagged THEN true END,
         access_count: 0,
@@ -52,7 +52,7 @@ MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
         awaits: null,
         idle_since: at,
         idle_importance: memory.importance,
-        // No later than anything can happen to it.
+        // Not later than it can decay or be archived.
         fades_at:
           CASE WHEN memory.state = 'active' AND NOT memory.pinned
             THEN at +

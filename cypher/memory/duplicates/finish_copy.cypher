@@ -1,5 +1,5 @@
-// The copy is whole and can be seen. What was flagged, or taken back, while it was being made holds in it
-// too, and whom the old one met: it is the persona of this moment.
+// Make a copied persona visible. Flags set or taken back while it was made, and people the source has met, are
+// carried over first.
 //
 // $tenant_id      string
 // $persona_id     string
@@ -7,7 +7,7 @@
 // $worker         string
 // $next_night_at  zoned datetime
 //
-// Returns id; nothing when the old persona is not held any more.
+// Returns id; nothing when another worker holds the source persona.
 CYPHER 25
 MATCH (source:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE source.run_worker = $worker

@@ -11,7 +11,7 @@ WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
   memory.state IS NOT NULL AND
-  memory.id IS NOT NULL AND // an index is used only when all it covers is asked for
+  memory.id IS NOT NULL AND // an index is used only if the condition names all its properties
   EXISTS {
     // fragment: link_types
     (memory)-[:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()

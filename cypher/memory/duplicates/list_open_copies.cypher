@@ -1,4 +1,4 @@
-// The copies that nobody goes on with.
+// The copies that are incomplete and that no worker holds.
 //
 // $limit  integer
 //

@@ -12,7 +12,7 @@ WHERE
   memory.tenant_id = $tenant_id AND
   memory.persona_id = $persona_id AND
   memory.state IS NOT NULL AND
-  memory.id IS NOT NULL AND // an index is used only when all it covers is asked for
+  memory.id IS NOT NULL AND // an index is used only if the condition names all its properties
   NOT EXISTS {
     MATCH (copied:Memory)
       USING INDEX SEEK copied:Memory(tenant_id, persona_id, copied_from)

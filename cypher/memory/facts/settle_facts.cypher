@@ -1,10 +1,10 @@
-// Work out again until when facts hold, after some of them have changed: a fact holds until the first
-// later one that denies it and stands, which is active and not flagged.
+// Compute again until when facts hold, after some of them have changed: a fact holds until the first later one
+// that contradicts it and is active and not flagged.
 //
 // $tenant_id   string
-// $memory_ids  list of strings: what has changed; memories, or candidates that were memories
+// $memory_ids  list of strings: what has changed: memories, or candidates that were memories
 //
-// Returns id, before: when it was thought to end; of those that changed.
+// Returns id, before: its former end; of the facts whose end has changed.
 CYPHER 25
 UNWIND $memory_ids AS id
 MATCH (touched:Candidate|Memory {tenant_id: $tenant_id, id: id})

@@ -1,8 +1,7 @@
-// Everything that was changed in a tenant by people and by what speaks for them, in the order in which it
-// took effect.
+// The audit of a tenant: what people, and systems for them, have changed, in the order it took effect.
 //
 // $tenant_id   string
-// $after_time  string, a time: when the last event of the page before was written, or one before all
+// $after_time  string, a time: when the last event of the previous page was written, or one before all
 // $after_id    string: of the same
 // $from_time   zoned datetime or null: only what was done then or later
 // $to_time     zoned datetime or null: only what was done before
@@ -25,7 +24,7 @@ WHERE
   ($to_time IS NULL OR event.at < $to_time) AND
   ($actor IS NULL OR event.by = $actor) AND
   ($action IS NULL OR event.action = $action) AND
-  // What follows from a change is told to streams; the change itself is what is audited.
+  // Effects of a change are for event streams; the audit lists the change itself.
   event.effect_of IS NULL
 WITH event
 ORDER BY event.tenant_id, event.written_at, event.id
@@ -35,9 +34,9 @@ RETURN
     .*,
     about:
       COLLECT {
-        MATCH (event)-[:ABOUT]->(it)
-        RETURN it.id
-        ORDER BY it.id
+        MATCH (event)-[:ABOUT]->(subject)
+        RETURN subject.id
+        ORDER BY subject.id
         LIMIT 1000
       }
   } AS event,

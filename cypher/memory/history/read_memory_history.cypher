@@ -1,15 +1,15 @@
-// What has happened to a memory: what people did to it and to the messages it came from, and the steps
-// of runs that name it, the newest of each.
+// The history of a memory: the newest events about it and the messages it was drawn from, and the newest steps
+// of runs that changed it.
 //
-// $tenant_id  string
-// $memory_id  string
-// $quoted_id  string: the same between quotes, as it stands in the changes of a step
-// $user_id    string or null: with a user, only if all its messages are in instances they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $viewer     string or null: with a user, of flags and their undos only those they did themselves,
-//             those that took back a flag of theirs, and all in an instance they are an admin of
-// $limit      integer: of events, and of steps
-// $steps      integer: this many steps of its persona are looked at, the newest
+// $tenant_id     string
+// $memory_id     string
+// $quoted_id     string: the same between quotes, as it stands in the changes of a step
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $viewer        string or null: with a user, of flags and their undos only those they did themselves,
+//                those that took back a flag of theirs, and all in an instance they are an admin of
+// $limit         integer: of events, and of steps
+// $steps         integer: how many steps of its persona are read, the newest
 //
 // Returns events, maps, in the order in which they took effect; steps, maps with run_id, started_by and
 // as_of of their run. Nothing when there is no such memory for this caller.

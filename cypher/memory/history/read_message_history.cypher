@@ -1,4 +1,4 @@
-// What has happened to a message: the newest events about it, as far as the caller may know of them.
+// The history of a message: the newest events about it that the caller may see.
 //
 // $tenant_id   string
 // $message_id  string

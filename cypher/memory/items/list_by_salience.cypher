@@ -1,21 +1,20 @@
-// The next memories of some personas by salience, the most first.
+// The next memories of some personas by salience, the highest first.
 //
 // $tenant_id      string
 // $persona_ids    list of strings
 // $memory_states  list of strings
-// $after_value    number: of the last item that was looked at before
+// $after_value    number: of the last item that was read before
 // $after_id       string: of the same
 // $limit          integer
 //
 // Returns id, key: its salience.
 //
-// All of the index's properties are in the order, so that it is read in its order, and no farther than the
-// limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 CYPHER 25
 UNWIND $persona_ids AS persona_id
 UNWIND $memory_states AS state
 CALL (persona_id, state) {
-    // Many have the same: those are a seek of their own, or each page would read all of them.
+    // Many have the same value: they are a seek of their own, or each page would read all of them.
     MATCH (memory:Memory)
       USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, salience, id)
     WHERE
@@ -33,7 +32,7 @@ CALL (persona_id, state) {
       memory.id DESC
     LIMIT $limit
   UNION ALL
-    // Then those that have less.
+    // Then those with a lower value.
     MATCH (memory:Memory)
       USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, salience, id)
     WHERE

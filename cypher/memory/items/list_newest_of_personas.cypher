@@ -4,7 +4,7 @@
 // $persona_ids       list of strings
 // $memory_states     list of strings
 // $candidate_states  list of strings
-// $after_time        zoned datetime: of the last item that was looked at before
+// $after_time        zoned datetime: of the last item that was read before
 // $after_id          string: of the same
 // $limit             integer
 //
@@ -25,7 +25,7 @@ CALL () {
       // Not an OR, which would be looked up in two indexes.
       CASE WHEN item.said_at = $after_time THEN item.id < $after_id ELSE true END
     RETURN item
-    // All of the index's properties, so that it is read in its order, and no farther than the limit.
+    // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
     ORDER BY
       item.tenant_id DESC,
       item.persona_id DESC,
@@ -50,7 +50,7 @@ CALL () {
       // Not an OR, which would be looked up in two indexes.
       CASE WHEN item.said_at = $after_time THEN item.id < $after_id ELSE true END
     RETURN item
-    // All of the index's properties, so that it is read in its order, and no farther than the limit.
+    // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
     ORDER BY
       item.tenant_id DESC,
       item.persona_id DESC,

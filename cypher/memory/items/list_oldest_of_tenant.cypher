@@ -1,7 +1,7 @@
 // The next items of a tenant by when they were said, the oldest first.
 //
 // $tenant_id   string
-// $after_time  zoned datetime: of the last item that was looked at before
+// $after_time  zoned datetime: of the last item that was read before
 // $after_id    string: of the same
 // $limit       integer
 //

@@ -1,21 +1,21 @@
-// The personas that were spoken to where the caller may look, or all of the tenant.
+// The personas of conversations that the caller may see; for the tenant's staff, all of the tenant.
 //
-// $tenant_id    string
-// $instance_id  string or null: in this instance only
-// $user_id      string or null: with a user, only in instances they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $limit        integer
+// $tenant_id     string
+// $instance_id   string or null: in this instance only
+// $user_id       string or null: with a user, only in instances they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $limit         integer
 //
 // Returns id.
 CYPHER 25
 CALL () {
-  WITH 1 AS anywhere
+  WITH 1 AS once
   WHERE $user_id IS NULL AND $instance_id IS NULL
   MATCH (persona:Persona)
   WHERE persona.tenant_id = $tenant_id AND persona.id IS NOT NULL
   RETURN persona.id AS id
   UNION
-  WITH 1 AS somewhere
+  WITH 1 AS once
   WHERE $instance_id IS NOT NULL
   MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
   WHERE
@@ -27,7 +27,7 @@ CALL () {
   MATCH (instance)-[:HOLDS]->()-[:WITH]->(persona)
   RETURN DISTINCT persona.id AS id
   UNION
-  WITH 1 AS theirs
+  WITH 1 AS once
   WHERE $user_id IS NOT NULL AND $instance_id IS NULL
   // fragment: instances_of_user
   MATCH (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance:Instance)

@@ -1,16 +1,16 @@
-// Where some items stand, as far as the caller may know of them.
+// The states of some items that the caller may see.
 //
-// $tenant_id    string
-// $ids          list of strings
-// $instance_id  string or null: only those of which something was said in this instance
-// $user_id      string or null: with a user, only those all of whose messages are in instances they are a
-//               member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $viewer       string or null: with a user, `shown_acts` counts only the flags they may know of
-// $memory_type  string or null: of this type only
+// $tenant_id     string
+// $ids           list of strings
+// $instance_id   string or null: only those of which something was said in this instance
+// $user_id       string or null: with a user, only those all of whose messages are in instances they are a
+//                member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
+// $memory_type   string or null: of this type only
 //
-// Returns item, a map {state, flagged, acts, shown_acts}: how many acts of flagging hold it back or down,
-// and how many of them are shown.
+// Returns item, a map {state, flagged, acts, shown_acts}: how many acts of flagging suppress or minimize
+// it, and how many of these the viewer may see.
 CYPHER 25
 MATCH (item:Candidate|Memory)
 WHERE

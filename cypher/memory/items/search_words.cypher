@@ -1,7 +1,7 @@
-// The items that say some words, the nearest first.
+// The items that contain some words, the best match first.
 //
 // $tenant_id  string
-// $query      string, as Lucene takes it
+// $query      string, in Lucene's syntax
 // $limit      integer
 //
 // Returns id, said_at, importance, salience.

@@ -1,17 +1,17 @@
 // Link two memories of one persona. Doing it twice keeps the first.
 //
-// $tenant_id    string
-// $from_id      string
-// $to_id        string
-// $user_id      string or null: with a user, only if all messages of both are in instances they are a
-//               member of, and one of the first's is theirs, or of an instance they are an admin of
-// $instance_ids  list of strings or null: of those instances, these only
-// $type         string
-// $strength     float
-// $prune_below  map, by memory type: strengths below are looked at by the next run
-// $event        map {id, action, by, at, after}
+// $tenant_id     string
+// $from_id       string
+// $to_id         string
+// $user_id       string or null: with a user, only if all messages of both are in instances they are a
+//                member of, and one of the first's is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $type          string
+// $strength      float
+// $prune_below   map, by memory type: the next run looks at links weaker than this
+// $event         map {id, action, by, at, after}
 //
-// Returns link; nothing when one of them is not there for this caller, or they belong to two personas.
+// Returns link; nothing when the caller may not see one of them, or they belong to two personas.
 CYPHER 25
 MATCH (source:Memory {tenant_id: $tenant_id, id: $from_id})
 MATCH (target:Memory {tenant_id: $tenant_id, id: $to_id})
@@ -66,7 +66,7 @@ SET
       ELSE source.prune_at
     END
 WITH source, target, link
-FOREACH (now IN CASE WHEN link.fresh THEN [1] ELSE [] END |
+FOREACH (once IN CASE WHEN link.fresh THEN [1] ELSE [] END |
   CREATE
     (event:Event {
       tenant_id: $tenant_id,

@@ -1,21 +1,20 @@
-// Keep a memory at once, without waiting for a night; the next one links it. Doing it twice keeps the
-// first.
+// Add a memory at once, without waiting for a night; the next night links it. Doing it twice keeps the first.
 //
-// $tenant_id   string
-// $persona_id  string
-// $memory      map {id, memory_type, text, content, said_at, packed_vectors, token_estimate, search_scope, tags,
-//              project, importance, idle_importance, pinned, fades_at}
-// $index_properties       map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
-// $label       string, of its type
-// $embedding   vector
-// $sources     list of strings, ids of messages
-// $user_id     string or null: with a user, only messages of instances they are a member of are there
-// $instance_ids  list of strings or null: of those instances, these only
-// $event       map {id, action, by, at, after}
+// $tenant_id         string
+// $persona_id        string
+// $memory            map {id, memory_type, text, content, said_at, packed_vectors, token_estimate, search_scope, tags,
+//                    project, importance, idle_importance, pinned, fades_at}
+// $index_properties  map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
+// $label             string, of its type
+// $embedding         vector
+// $sources           list of strings, ids of messages
+// $user_id           string or null: with a user, only messages of instances they are a member of count
+// $instance_ids      list of strings or null: with a list, only these of the user's instances
+// $event             map {id, action, by, at, after}
 //
-// Returns missing: the messages there are not; flagged: those of them that are flagged. If there are
-// any, nothing was kept; nor was it when taken: a candidate has this id. kept: the memory that has
-// the id now, a map {persona_id, memory_type, text, content}. Nothing at all when there is no such persona.
+// Returns missing: the messages that do not exist; flagged: the messages that are flagged; taken: whether a
+// candidate has this id. In each of these cases nothing was added. kept: the memory that has the id now, a map
+// {persona_id, memory_type, text, content}. No row when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL
@@ -49,11 +48,11 @@ WITH
   persona,
   messages,
   [id IN $sources WHERE NOT id IN found_ids] AS missing,
-  // A flag on what was said to another persona is not about this one.
+  // A flag on a message to another persona does not count here.
   [
-    it IN messages
-    WHERE coalesce(it.flagged, false) AND it.persona_id = $persona_id |
-    it.id
+    message IN messages
+    WHERE coalesce(message.flagged, false) AND message.persona_id = $persona_id |
+    message.id
   ] AS flagged,
   EXISTS { (:Candidate {tenant_id: $tenant_id, id: $memory.id}) } AS taken
 CALL (persona, messages, missing, flagged, taken) {

@@ -1,13 +1,13 @@
-// Take a memory out of what is recalled by itself. It stays, and can come back.
+// Archive a memory: recall leaves it out by default. It can be brought back.
 //
-// $tenant_id  string
-// $memory_id  string
-// $user_id    string or null: with a user, only if all its messages are in instances they are a member of,
-//             and one of them is theirs, or of an instance they are an admin of
-// $instance_ids  list of strings or null: of those instances, these only
-// $event      map {id, action, by, at}
+// $tenant_id     string
+// $memory_id     string
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member of,
+//                and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $event         map {id, action, by, at}
 //
-// Returns changed: false when it was in the archive already. Nothing when there is no such memory for this
+// Returns changed: false when it was archived already. Nothing when there is no such memory for this
 // caller.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
@@ -36,12 +36,12 @@ WHERE
     })
   // end: changeable_item
 WITH memory, memory.state = 'active' AS changed
-FOREACH (it IN CASE WHEN changed THEN [memory] ELSE [] END |
+FOREACH (archived IN CASE WHEN changed THEN [memory] ELSE [] END |
   SET
-    it.state = 'archived',
-    it.archived_at = $event.at,
-    it.salience = it.salience / 2
-  REMOVE it.fades_at
+    archived.state = 'archived',
+    archived.archived_at = $event.at,
+    archived.salience = archived.salience / 2
+  REMOVE archived.fades_at
   CREATE
     (:Event {
       tenant_id: $tenant_id,
@@ -52,6 +52,6 @@ FOREACH (it IN CASE WHEN changed THEN [memory] ELSE [] END |
       written_at: datetime.realtime(),
       before: 'active',
       after: 'archived'
-    })-[:ABOUT]->(it)
+    })-[:ABOUT]->(archived)
 )
 RETURN changed

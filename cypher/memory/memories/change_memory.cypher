@@ -1,4 +1,4 @@
-// Pin a memory that is held, say how important it is, or file it. The next run computes anew when it
+// Change whether a memory is pinned, its importance, tags or project. The next run computes again when it
 // fades.
 //
 // $tenant_id  string
@@ -11,7 +11,7 @@ CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 SET
   memory += $changes,
-  // Found by recall, which cannot look into a list by an index.
+  // Recall finds tagged memories by this, since an index cannot look into a list.
   memory.tagged = CASE WHEN coalesce($changes.tags, memory.tags, []) <> [] THEN true END,
   memory.idle_importance = coalesce($changes.importance, memory.idle_importance),
   memory.idle_since =

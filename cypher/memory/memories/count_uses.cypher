@@ -1,19 +1,19 @@
-// Memories were used together, once or many times over: each counts an access and grows more salient,
-// and the links between them grow stronger at once. Telling the same use twice counts it once.
+// Count uses of memories: each used memory gets an access and more salience, and the links between memories used
+// together grow stronger at once. Reporting the same use twice counts it once.
 //
 // $uses  list of maps {id, tenant_id, persona_id, memory_ids: sorted, at: zoned datetime, figures: the
-//        policy by type/category and by type, whole: whether it counts only if all of them are there,
+//        policy's figures by `type/category` and by type, whole: whether it counts only if all memories exist,
 //        user_id: string or null: with a user, only memories all of whose messages are in instances they
-//        are a member of are there, instance_ids: list of strings or null: of those instances, these
-//        only}
+//        are a member of count, instance_ids: list of strings or null: with a list, only these
+//        of the user's instances}
 //
-// Returns missing: the ids there are no memories of; counted: false when this use was told before, or is
-// not whole; links: of a use that has to be whole, the links between them. A row for each use, in their
+// Returns missing: the ids without a memory; counted: false when this use was reported before, or is not
+// whole; links: of a use that has to be whole, the links between its memories. A row for each use, in their
 // order.
 CYPHER 25
 CALL () {
-  // All locks before any look, and in one order: what is computed below starts from what the last one
-  // has left, and of two at once none waits for the other in a circle.
+  // All locks before anything is read, and in one order: then each call starts from what the former has
+  // written, and two calls at once cannot deadlock.
   UNWIND $uses AS use
   UNWIND use.memory_ids AS memory_id
   WITH DISTINCT use.tenant_id AS tenant_id, memory_id
@@ -52,12 +52,12 @@ WITH place, use, memories, [id IN use.memory_ids WHERE NOT id IN found] AS missi
 CALL (use, missing) {
   WITH use
   WHERE missing = [] OR NOT use.whole
-  MERGE (told:Use {tenant_id: use.tenant_id, persona_id: use.persona_id, id: use.id})
+  MERGE (recorded:Use {tenant_id: use.tenant_id, persona_id: use.persona_id, id: use.id})
     ON CREATE SET
-      told.used_at = use.at,
-      told.fresh = true
-  WITH told, coalesce(told.fresh, false) AS fresh
-  REMOVE told.fresh
+      recorded.used_at = use.at,
+      recorded.fresh = true
+  WITH recorded, coalesce(recorded.fresh, false) AS fresh
+  REMOVE recorded.fresh
   RETURN fresh AS counted
   UNION
   WITH missing
@@ -114,7 +114,7 @@ CALL (use, memories, counted) {
 }
 CALL (use, memories, counted) {
   UNWIND memories AS source
-  // What goes out from each, once: to hold each against every other would cost the square of them.
+  // What goes out from each, once: comparing each with every other would cost the square of their number.
   MATCH
     (source)
       // fragment: link_types
@@ -130,7 +130,7 @@ CALL (use, memories, counted) {
       use.figures[source.memory_type + '/' + source.category],
       use.figures[source.memory_type]
     ).coactivate_rate AS rate
-  FOREACH (now IN CASE WHEN counted THEN [1] ELSE [] END |
+  FOREACH (once IN CASE WHEN counted THEN [1] ELSE [] END |
     SET
       link.strength = link.strength + (1 - link.strength) * rate,
       link.coactivations = link.coactivations + 1,

@@ -1,4 +1,4 @@
-// Forget which uses were told, once nobody will tell them again.
+// Delete the records of uses that nobody will report again.
 //
 // $tenant_id   string
 // $persona_id  string

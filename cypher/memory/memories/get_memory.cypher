@@ -1,12 +1,12 @@
-// One memory, archived or not, as far as the caller may know of it.
+// One memory, archived or not, if the caller may see it.
 //
-// $tenant_id  string
-// $memory_id  string
-// $user_id    string or null: with a user, only if all its messages are in instances they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $viewer     string or null: with a user, `shown_acts` counts only the flags they may know of
+// $tenant_id     string
+// $memory_id     string
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
 //
-// Returns memory, with acts: how many acts of flagging hold it down, and shown_acts. Nothing when there is
+// Returns memory, with acts: how many acts of flagging minimize it, and shown_acts. Nothing when there is
 // none for this caller.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})

@@ -1,10 +1,10 @@
-// The links of a memory, from it and to it, as far as the caller may know of both ends.
+// The links of a memory, from it and to it, whose other end the caller may see.
 //
-// $tenant_id  string
-// $memory_id  string
-// $user_id    string or null: with a user, only links to memories all of whose messages are in instances
-//             they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
+// $tenant_id     string
+// $memory_id     string
+// $user_id       string or null: with a user, only links to memories all of whose messages are in instances
+//                they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
 //
 // Returns link.
 CYPHER 25

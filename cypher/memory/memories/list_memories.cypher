@@ -1,19 +1,19 @@
-// A persona's memories by id, of one state, as far as the caller may know of them.
+// A persona's memories in one state that the caller may see, by id.
 //
-// $tenant_id    string
-// $persona_id   string
-// $state        string
-// $memory_type  string or null: of this type only
-// $category     string or null: of this category only
-// $held_at      zoned datetime or null: only what held then
-// $user_id      string or null: with a user, only those all of whose messages are in instances they are
-//               a member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $viewer       string or null: with a user, `shown_acts` counts only the flags they may know of
-// $after        string, the last id of the page before, or ''
-// $limit        integer
+// $tenant_id     string
+// $persona_id    string
+// $state         string
+// $memory_type   string or null: of this type only
+// $category      string or null: of this category only
+// $held_at       zoned datetime or null: only what held then
+// $user_id       string or null: with a user, only those all of whose messages are in instances they are
+//                a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $viewer        string or null: with a user, `shown_acts` counts only the flags they may know of
+// $after         string, the last id of the previous page, or ''
+// $limit         integer
 //
-// Returns memory, with acts: how many acts of flagging hold it down, and shown_acts.
+// Returns memory, with acts: how many acts of flagging minimize it, and shown_acts.
 CYPHER 25
 MATCH (memory:Memory)
   USING INDEX SEEK memory:Memory(tenant_id, persona_id, state, id)
@@ -39,7 +39,7 @@ WHERE
       }))
   // end: visible_item
 WITH memory
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY memory.tenant_id, memory.persona_id, memory.state, memory.id
 LIMIT $limit
 RETURN

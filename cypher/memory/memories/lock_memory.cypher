@@ -1,10 +1,10 @@
-// Hold a memory that the caller may change until the transaction ends.
+// Lock a memory that the caller may change, until the transaction ends.
 //
-// $tenant_id  string
-// $memory_id  string
-// $user_id    string or null: with a user, only if all its messages are in instances they are a member of,
-//             and one of them is theirs, or of an instance they are an admin of
-// $instance_ids  list of strings or null: of those instances, these only
+// $tenant_id     string
+// $memory_id     string
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member of,
+//                and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
 //
 // Returns memory as it is now. Nothing when there is none for this caller.
 CYPHER 25

@@ -1,15 +1,15 @@
-// Turn a memory and its outgoing links down by hand, or up again. Flags on its messages hold beside it.
+// Set the weight of a memory and its outgoing links by hand. Flags on its messages lower the weight further.
 //
-// $tenant_id  string
-// $memory_id  string
-// $user_id    string or null: with a user, only if all its messages are in instances they are a member of,
-//             and one of them is theirs, or of an instance they are an admin of
-// $instance_ids  list of strings or null: of those instances, these only
-// $modifier   float: what is left of its weight; 1 for all of it
-// $event      map {id, action, by, at}
+// $tenant_id     string
+// $memory_id     string
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member of,
+//                and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $modifier      float: what is left of its weight; 1 for all of it
+// $event         map {id, action, by, at}
 //
-// Returns before, after: the weight; links: how many went with it. Nothing when there is no such memory
-// for this caller. An event is written when the weight by hand was another before.
+// Returns before, after: the weight; links: how many changed with it. Nothing when there is no such memory
+// for this caller. An event is written when the weight set by hand has changed.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 SET memory.lock = true
@@ -73,14 +73,14 @@ WITH
   ) AS after
 SET
   memory.own_modifier = CASE WHEN $modifier < 1 THEN $modifier END,
-  // What a duplicate had inherited is taken back with it.
+  // The flag that a duplicate has inherited is taken back with it.
   memory.own_flagged = CASE WHEN $modifier < 1 THEN memory.own_flagged END,
   memory.flagged =
     ($modifier < 1 AND coalesce(memory.own_flagged, false)) OR
     EXISTS { (memory)-[:DRAWN_FROM]->(:Message {flagged: true, persona_id: memory.persona_id}) },
   memory.weight_modifier = after,
   memory.minimized = after < 1
-FOREACH (now IN CASE WHEN changed THEN [1] ELSE [] END |
+FOREACH (once IN CASE WHEN changed THEN [1] ELSE [] END |
   CREATE
     (:Event {
       tenant_id: $tenant_id,

@@ -1,11 +1,11 @@
-// Bring a memory back from the archive. That counts as an access, so that it is not sent there again.
+// Bring a memory back from the archive. That counts as an access, so that it is not archived again at once.
 //
-// $tenant_id  string
-// $memory_id  string
-// $user_id    string or null: with a user, only if all its messages are in instances they are a member of,
-//             and one of them is theirs, or of an instance they are an admin of
-// $instance_ids  list of strings or null: of those instances, these only
-// $event      map {id, action, by, at}
+// $tenant_id     string
+// $memory_id     string
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member of,
+//                and one of them is theirs, or of an instance they are an admin of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $event         map {id, action, by, at}
 //
 // Returns changed: false when it was active already. Nothing when there is no such memory for this
 // caller.
@@ -36,16 +36,16 @@ WHERE
     })
   // end: changeable_item
 WITH memory, memory.state = 'archived' AS changed
-FOREACH (it IN CASE WHEN changed THEN [memory] ELSE [] END |
+FOREACH (activated IN CASE WHEN changed THEN [memory] ELSE [] END |
   SET
-    it.state = 'active',
-    it.salience = CASE WHEN it.salience > 0.5 THEN 1.0 ELSE it.salience * 2 END,
-    it.access_count = it.access_count + 1,
-    it.accessed_at = $event.at,
-    it.idle_since = $event.at,
-    it.idle_importance = it.importance,
-    it.fades_at = $event.at
-  REMOVE it.archived_at
+    activated.state = 'active',
+    activated.salience = CASE WHEN activated.salience > 0.5 THEN 1.0 ELSE activated.salience * 2 END,
+    activated.access_count = activated.access_count + 1,
+    activated.accessed_at = $event.at,
+    activated.idle_since = $event.at,
+    activated.idle_importance = activated.importance,
+    activated.fades_at = $event.at
+  REMOVE activated.archived_at
   CREATE
     (:Event {
       tenant_id: $tenant_id,
@@ -56,6 +56,6 @@ FOREACH (it IN CASE WHEN changed THEN [memory] ELSE [] END |
       written_at: datetime.realtime(),
       before: 'archived',
       after: 'active'
-    })-[:ABOUT]->(it)
+    })-[:ABOUT]->(activated)
 )
 RETURN changed

@@ -1,4 +1,4 @@
-// What several episodes have in common becomes a semantic memory that extends from them.
+// Form a semantic memory, a theme, of what several episodes have in common; it EXTENDS them.
 //
 // $tenant_id   string
 // $persona_id  string

@@ -1,4 +1,4 @@
-// One more episode of a theme that was distilled before.
+// Add an episode to a theme that was distilled before.
 //
 // $tenant_id  string
 // $rows       list of maps {theme_id, episode_id, strength}

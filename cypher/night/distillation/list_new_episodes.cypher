@@ -1,11 +1,11 @@
-// The next new episodes, in the order they were said, with the related episodes of the same person.
+// The next new episodes, in the order they were said, with related episodes of the same person.
 //
 // $tenant_id   string
 // $persona_id  string
 // $limit       integer
 // $near        integer, related episodes of each
 // $similarity  float, cosine from which two episodes may be of one theme
-// $characters  integer, of a text that are read
+// $characters  integer: how much of a text is read
 //
 // Returns episode; near, maps {id, about, text, said_at, similarity, embedding, themes}, the nearest
 // first. `themes` are what was distilled from it, maps {id, content}.
@@ -17,9 +17,9 @@ WHERE
   episode.persona_id = $persona_id AND
   episode.awaits = 'theme' AND
   episode.said_at IS NOT NULL AND
-  episode.id IS NOT NULL // an index is used only when all it covers is asked for
+  episode.id IS NOT NULL // an index is used only if the condition names all its properties
 WITH episode
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY episode.tenant_id, episode.persona_id, episode.awaits, episode.said_at, episode.id
 LIMIT $limit
 CALL (episode) {

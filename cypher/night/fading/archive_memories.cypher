@@ -1,14 +1,14 @@
-// Take some memories that nobody ever used out of what is recalled. They stay, and can come back.
+// Archive some memories that were never used. They can be brought back.
 //
 // $tenant_id   string
 // $persona_id  string
 // $run_id      string
-// $place       integer, of the step that is written down
+// $place       integer, of the step that is recorded
 // $as_of       zoned datetime
 // $limit       integer, memories
 //
-// Returns memories: how many were looked at; archived: ids of those that were archived. One that was used
-// or pinned since it was chosen is not.
+// Returns memories: how many were read; archived: ids of those that were archived. One that was used or pinned
+// since it was chosen is not.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
@@ -19,15 +19,15 @@ CALL () {
     memory.persona_id = $persona_id AND
     memory.awaits = 'archive' AND
     memory.said_at IS NOT NULL AND
-    memory.id IS NOT NULL // an index is used only when all it covers is asked for
+    memory.id IS NOT NULL // an index is used only if the condition names all its properties
   WITH memory
   LIMIT $limit
   REMOVE memory.awaits
-  WITH memory, memory.access_count = 0 AND NOT memory.pinned AS forsaken
-  SET memory.fades_at = CASE WHEN NOT forsaken THEN $as_of END
-  WITH collect(memory) AS memories, collect(CASE WHEN forsaken THEN memory END) AS forsaken
-  CALL (forsaken) {
-    UNWIND forsaken AS memory
+  WITH memory, memory.access_count = 0 AND NOT memory.pinned AS unused
+  SET memory.fades_at = CASE WHEN NOT unused THEN $as_of END
+  WITH collect(memory) AS memories, collect(CASE WHEN unused THEN memory END) AS unused
+  CALL (unused) {
+    UNWIND unused AS memory
     WITH memory, memory.salience AS salience
     SET
       memory.state = 'archived',

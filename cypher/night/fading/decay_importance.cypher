@@ -1,15 +1,15 @@
-// Lower the importance of some memories that were not used, by how long they were not. What comes
-// out follows from when a memory was used last, so doing it again, or late, gives the same.
+// Lower the importance of some memories by how long they were not used. The result follows from when a memory
+// was used last, so doing it again, or late, gives the same.
 //
 // $tenant_id   string
 // $persona_id  string
 // $run_id      string
-// $place       integer, of the step that is written down
+// $place       integer, of the step that is recorded
 // $as_of       zoned datetime
 // $limit       integer, memories
-// $figures     map of maps, the policy by type/category and by type
+// $figures     map of maps: the policy's figures by `type/category` and by type
 //
-// Returns memories: how many were looked at; decayed: how many have lost importance.
+// Returns memories: how many were read; decayed: how many have lost importance.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
@@ -21,10 +21,10 @@ CALL () {
     memory.fades_at <= $as_of
   WITH memory
   LIMIT $limit
-  // The lock before the look: it may just be used, pinned or given another importance.
+  // Lock before reading: it may just be used, pinned or given another importance.
   SET memory.lock = true
   REMOVE memory.lock
-  // All that is read of a memory in one go: property by property takes twice as long.
+  // Read as one map: property by property takes twice as long.
   WITH
     memory,
     memory {
@@ -39,30 +39,30 @@ CALL () {
       .access_count,
       .formed_at,
       .copied_at
-    } AS now
+    } AS stored
   WITH
     memory,
-    now,
-    now.id AS id,
-    now.importance AS importance,
+    stored,
+    stored.id AS id,
+    stored.importance AS importance,
     memory.fades_at AS fades_at,
-    coalesce($figures[now.memory_type + '/' + now.category], $figures[now.memory_type]) AS figures
+    coalesce($figures[stored.memory_type + '/' + stored.category], $figures[stored.memory_type]) AS figures
   WITH
     *,
-    NOT now.pinned AND now.state = 'active' AS can_fade,
+    NOT stored.pinned AND stored.state = 'active' AS can_fade,
     toInteger(
-      ($as_of.epochMillis - now.idle_since.epochMillis) / (86400000.0 * figures.decay_days)
+      ($as_of.epochMillis - stored.idle_since.epochMillis) / (86400000.0 * figures.decay_days)
     ) AS periods
   WITH
     *,
     CASE
       WHEN NOT can_fade OR periods < 1 OR importance <= 1 THEN importance
       WHEN figures.decay_curve = 'linear'
-        THEN now.idle_importance - figures.decay_step * periods
+        THEN stored.idle_importance - figures.decay_step * periods
       WHEN figures.decay_curve = 'exponential'
-        THEN toInteger(now.idle_importance * (1 - figures.decay_rate) ^ periods + 0.5)
+        THEN toInteger(stored.idle_importance * (1 - figures.decay_rate) ^ periods + 0.5)
       WHEN figures.decay_curve = 'power'
-        THEN toInteger(now.idle_importance * (1 + periods) ^ -figures.decay_exponent + 0.5)
+        THEN toInteger(stored.idle_importance * (1 + periods) ^ -figures.decay_exponent + 0.5)
       ELSE importance
     END AS faded
   WITH
@@ -71,39 +71,39 @@ CALL () {
       WHEN faded >= importance THEN importance
       WHEN faded < 1 THEN 1
       ELSE faded
-    END AS left
+    END AS new_importance
   WITH
     *,
     CASE
-      WHEN can_fade AND left <= figures.archive_importance AND now.access_count = 0
-        // A copied persona has not used anything yet: its memories get their time anew.
-        THEN coalesce(now.copied_at, now.formed_at) +
+      WHEN can_fade AND new_importance <= figures.archive_importance AND stored.access_count = 0
+        // A copied persona has not used anything yet: its memories get their full time again.
+        THEN coalesce(stored.copied_at, stored.formed_at) +
           duration({seconds: toInteger(figures.archive_days * 86400)})
     END AS archive_at,
     CASE
-      WHEN can_fade AND left > 1 AND figures.decay_curve <> 'none'
-        THEN now.idle_since +
+      WHEN can_fade AND new_importance > 1 AND figures.decay_curve <> 'none'
+        THEN stored.idle_since +
           duration({seconds: toInteger((periods + 1) * figures.decay_days * 86400)})
     END AS next_at
-  WITH *, coalesce(archive_at <= $as_of, false) AS leaves
-  SET memory.importance = left
-  // Apart from the other, since together they are checked against every index of a memory.
+  WITH *, coalesce(archive_at <= $as_of, false) AS is_archive_due
+  SET memory.importance = new_importance
+  // Not in the same SET: together they are checked against every index of a memory.
   SET
     memory.fades_at =
       CASE
-        WHEN leaves THEN null
+        WHEN is_archive_due THEN null
         WHEN next_at IS NULL OR archive_at < next_at THEN archive_at
         ELSE next_at
       END
-  FOREACH (it IN CASE WHEN leaves THEN [memory] ELSE [] END |
-    SET it.awaits = 'archive'
+  FOREACH (due IN CASE WHEN is_archive_due THEN [memory] ELSE [] END |
+    SET due.awaits = 'archive'
   )
   RETURN
     collect(id) AS memory_ids,
     collect(importance) AS importance_before,
-    collect(left) AS importance_after,
+    collect(new_importance) AS importance_after,
     collect(fades_at) AS fades_before,
-    sum(CASE WHEN left < importance THEN 1 ELSE 0 END) AS decayed
+    sum(CASE WHEN new_importance < importance THEN 1 ELSE 0 END) AS decayed
 }
 FOREACH (done IN CASE WHEN memory_ids = [] THEN [] ELSE [1] END |
   CREATE

@@ -1,16 +1,16 @@
-// Delete the weak links of some memories that nobody has used for long. Truly: a weak link is noise.
-// A link of a pinned memory stays, and a minimized link is judged by its strength alone.
+// Delete weak links of some memories that were not used for long. They are really deleted: a weak link is noise.
+// A link of a pinned memory stays; a minimized link is judged by its strength alone.
 //
 // $tenant_id   string
 // $persona_id  string
 // $run_id      string
-// $place       integer, of the step that is written down
+// $place       integer, of the step that is recorded
 // $as_of       zoned datetime
 // $limit       integer, memories
-// $figures     map of maps, the policy by type/category and by type
+// $figures     map of maps: the policy's figures by `type/category` and by type
 //
-// Returns memories: how many were looked at; pruned: how many links are gone; pinned: how many only a
-// pin has kept.
+// Returns memories: how many were read; pruned: how many links were deleted; pinned: how many were kept only
+// because a memory is pinned.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
@@ -53,11 +53,11 @@ CALL () {
       due_at,
       link IS NOT NULL AND coalesce(due_at <= $as_of, true) AS due,
       memory.pinned OR coalesce(other.pinned, false) AS pinned
-    WITH *, due AND NOT pinned AS gone
+    WITH *, due AND NOT pinned AS deleted
     RETURN
-      collect(CASE WHEN gone THEN link END) AS weak,
-      // What is left to look at: links that were used, and those that only a pin keeps.
-      min(CASE WHEN link IS NOT NULL AND NOT gone
+      collect(CASE WHEN deleted THEN link END) AS weak,
+      // When to look again: at links that were used, and at those that only a pin keeps.
+      min(CASE WHEN link IS NOT NULL AND NOT deleted
         THEN CASE WHEN due_at > $as_of THEN due_at ELSE $as_of + duration({days: 1}) END
       END) AS next_at,
       sum(CASE WHEN due AND pinned THEN 1 ELSE 0 END) AS pinned
@@ -70,11 +70,11 @@ CALL () {
     collect(pinned) AS pinned
 }
 CALL (weak) {
-  UNWIND range(0, size(weak) - 1) AS at
-  UNWIND weak[at] AS link
+  UNWIND range(0, size(weak) - 1) AS position
+  UNWIND weak[position] AS link
   RETURN
     collect(link) AS links,
-    collect(at) AS from_places,
+    collect(position) AS from_places,
     collect(endNode(link).id) AS to_ids,
     collect(type(link)) AS types
 }
@@ -103,11 +103,12 @@ CALL (run, memory_ids, prune_before, pinned, links, from_places, to_ids, types, 
     })
   WITH step, links, names
   UNWIND names AS name
-  WITH step, links, name, [link IN links WHERE link[name] IS NOT NULL | link[name]] AS told
-  // A list holds no nulls: where a link had no such property stands another's, and `has_` says so.
+  WITH step, links, name, [link IN links WHERE link[name] IS NOT NULL | link[name]] AS values
+  // A list holds no nulls: where a link lacks the property, another link's value stands, and `has_` is
+  // false.
   SET
     step['has_' + name] = [link IN links | link[name] IS NOT NULL],
-    step['all_' + name] = [link IN links | coalesce(link[name], told[0])]
+    step['all_' + name] = [link IN links | coalesce(link[name], values[0])]
 }
 FOREACH (link IN links |
   DELETE link

@@ -3,9 +3,9 @@
 // $tenant_id   string
 // $persona_id  string
 // $run_id      string
-// $place       integer, of the step that is written down
+// $place       integer, of the step that is recorded
 // $as_of       zoned datetime
-// $after       string, the last id of the batch before, or ''
+// $after       string, the last id of the previous batch, or ''
 // $limit       integer, memories
 // $never       zoned datetime that stands for none
 //
@@ -21,7 +21,7 @@ CALL () {
     memory.state = 'active' AND
     memory.id > $after
   WITH memory
-  // All of the index's properties, so that it is read in its order, and no farther than the limit.
+  // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
   ORDER BY memory.tenant_id, memory.persona_id, memory.state, memory.id
   LIMIT $limit
   WITH

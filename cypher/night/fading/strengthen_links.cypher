@@ -1,13 +1,13 @@
-// Strengthen the links that were used since the last night, from some memories on.
-// Those are taken off the list of stirred memories in the same breath, so each is done once.
+// Strengthen the links of some memories that were used since the last night. The memories lose their mark in
+// the same transaction, so that each is done once.
 //
 // $tenant_id   string
 // $persona_id  string
 // $run_id      string
-// $place       integer, of the step that is written down
+// $place       integer, of the step that is recorded
 // $since       zoned datetime
 // $limit       integer, memories
-// $figures     map of maps, the policy by type/category and by type
+// $figures     map of maps: the policy's figures by `type/category` and by type
 //
 // Returns memories: how many were taken; links: how many links were strengthened.
 CYPHER 25
@@ -21,7 +21,7 @@ CALL () {
     memory.stirred_at IS NOT NULL
   WITH memory
   LIMIT $limit
-  // The lock before the look: its links may just be used.
+  // Lock before reading: its links may just be used.
   SET memory.lock = true
   REMOVE memory.lock
   WITH memory
@@ -33,10 +33,10 @@ CALL () {
 }
 CALL (run, memories) {
   WITH memories, run.as_of AS as_of
-  UNWIND range(0, size(memories) - 1) AS at
-  WITH at, memories[at] AS memory, as_of
+  UNWIND range(0, size(memories) - 1) AS position
+  WITH position, memories[position] AS memory, as_of
   WITH
-    at,
+    position,
     memory,
     as_of,
     // fragment: figures_of_memory
@@ -47,11 +47,11 @@ CALL (run, memories) {
     // end: figures_of_memory
   WITH *, as_of - duration({hours: figures.strengthen_hours}) AS first
   WITH
-    at,
+    position,
     memory,
     figures.strengthen_below AS below,
     figures.strengthen_rate AS rate,
-    // No farther back than the policy looks, and not twice over what the last night has seen.
+    // Not longer ago than the policy says, and nothing that the last night has counted.
     CASE WHEN $since > first THEN $since ELSE first END AS since
   // Links of these types go to memories only; asking each for its label would read it once more.
   MATCH
@@ -62,21 +62,21 @@ CALL (run, memories) {
   WHERE link.coactivated_at > since
   SET link.lock = true
   REMOVE link.lock
-  // As one map, since a property that is named may have been read ahead of the lock.
-  WITH at, link, other.id AS to_id, properties(link).strength AS before, below, rate
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH position, link, other.id AS to_id, properties(link).strength AS before, below, rate
   WHERE before < below
   WITH *, before + (1 - before) * rate AS after
   RETURN
     collect(link) AS links,
-    // A place in memory_ids: a few bits of a number instead of an id for every link.
-    collect(at) AS from_places,
+    // A position in memory_ids takes less room than an id for every link.
+    collect(position) AS from_places,
     collect(to_id) AS to_ids,
     collect(type(link)) AS types,
     collect(before) AS strength_before,
     collect(after) AS strength_after
 }
-FOREACH (at IN range(0, size(links) - 1) |
-  SET (links[at]).strength = strength_after[at]
+FOREACH (position IN range(0, size(links) - 1) |
+  SET (links[position]).strength = strength_after[position]
 )
 FOREACH (memory IN memories |
   REMOVE memory.stirred_at

@@ -1,7 +1,7 @@
-// The candidates that a night has left, counted by why.
+// Count the candidates that a night has left, by why.
 //
-// $tenant_id     string
-// $persona_id    string
+// $tenant_id   string
+// $persona_id  string
 //
 // Returns reason: `editable` (its window is still open), `suppressed` or `set_aside` (a night could make
 // nothing of it); candidates.
@@ -13,7 +13,7 @@ WHERE
   candidate.persona_id = $persona_id AND
   candidate.state IN ['pending', 'suppressed'] AND
   candidate.said_at IS NOT NULL AND
-  candidate.id IS NOT NULL // an index is used only when all it covers is asked for
+  candidate.id IS NOT NULL // an index is used only if the condition names all its properties
 WITH
   CASE
     WHEN candidate.state = 'suppressed' THEN 'suppressed'

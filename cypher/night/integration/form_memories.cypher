@@ -1,4 +1,4 @@
-// Candidates become memories: the same nodes, under another label.
+// Turn candidates into memories: the same nodes, with another label.
 //
 // $tenant_id   string
 // $persona_id  string

@@ -1,16 +1,16 @@
-// The next candidates of a persona that have had their full time, in the order they were said, each
-// with the memories nearest to it in meaning that it may be: active, not flagged, not closed.
+// The next candidates of a persona whose editing window is over, in the order they were said, each with the
+// memories nearest in meaning that it may be merged into: active, not flagged, not ended.
 //
 // $tenant_id     string
 // $persona_id    string
 // $drawn_before  zoned datetime: the editing window of what was drawn later is still open
 // $limit         integer
-// $near          integer, memories looked at for each
-// $similarity    float, cosine from which a memory is worth telling of
-// $legible       float, share of a text that the encoder has to know for its vector to mean something
+// $near          integer: how many memories for each
+// $similarity    float, cosine from which a memory is returned
+// $legible       float, share of a text that the encoder must know for its vector to be compared
 //
 // Returns candidate; near, maps {id, similarity, about, fact, said_at, text}, the nearest first. `text` is
-// null, unless the encoder knows too little of one of the two: then only the same text is the same.
+// null, unless the encoder knows too little of one of the two: then texts are compared.
 CYPHER 25
 // fragment: eligible_candidates
 MATCH (candidate:Candidate)
@@ -20,11 +20,11 @@ WHERE
   candidate.persona_id = $persona_id AND
   candidate.state = 'pending' AND
   candidate.said_at IS NOT NULL AND
-  candidate.id IS NOT NULL AND // an index is used only when all it covers is asked for
+  candidate.id IS NOT NULL AND // an index is used only if the condition names all its properties
   candidate.extracted_at <= $drawn_before AND
   candidate.set_aside_at IS NULL
 WITH candidate
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY
   candidate.tenant_id,
   candidate.persona_id,

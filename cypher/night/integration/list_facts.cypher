@@ -1,4 +1,4 @@
-// What a persona holds about some things.
+// A persona's memories of some facts.
 //
 // $tenant_id   string
 // $persona_id  string

@@ -1,10 +1,10 @@
-// Candidates that say again what a memory holds reinforce it, unless it is flagged, archived or closed
-// by now: then they stay as they are.
+// Merge candidates into a memory that says the same, and reinforce it, unless it is flagged, archived or ended
+// by now: then the candidates stay as they are.
 //
 // $tenant_id  string
 // $rows       list of maps {memory_id, candidates: list of maps {id, similarity}}
 // $as_of      zoned datetime
-// $figures    map of maps, the policy by type/category and by type
+// $figures    map of maps: the policy's figures by `type/category` and by type
 //
 // Returns memory_id, text; candidates, maps {id, text, similarity}; messages, the ids of those that
 // became sources of the memory; before, after: maps of what was changed.
@@ -35,7 +35,7 @@ CALL (memory, row) {
   REMOVE candidate.lock
   WITH memory, candidate, given
   WHERE candidate.state = 'pending'
-  // Of a flag and a merge at once, the second sees what the first has done.
+  // If a flag is set at the same time, the second sees what the first has done.
   CALL (candidate) {
     MATCH (candidate)-[:DRAWN_FROM]->(message)
     WHERE message.persona_id = candidate.persona_id

@@ -1,4 +1,4 @@
-// Candidates that are suppressed when their night comes are passed over, and keep a note of it.
+// Record on suppressed candidates that their night has passed over them.
 //
 // $tenant_id     string
 // $persona_id    string
@@ -15,7 +15,7 @@ WHERE
   candidate.persona_id = $persona_id AND
   candidate.state = 'suppressed' AND
   candidate.said_at IS NOT NULL AND
-  candidate.id IS NOT NULL AND // an index is used only when all it covers is asked for
+  candidate.id IS NOT NULL AND // an index is used only if the condition names all its properties
   candidate.extracted_at <= $drawn_before AND
   candidate.passed_over_at IS NULL
 WITH candidate

@@ -1,4 +1,4 @@
-// Set aside the next candidate of a persona that has had its full time: no night can make anything of it.
+// Set aside the next eligible candidate of a persona, which a night has failed to integrate.
 //
 // $tenant_id     string
 // $persona_id    string
@@ -16,11 +16,11 @@ WHERE
   candidate.persona_id = $persona_id AND
   candidate.state = 'pending' AND
   candidate.said_at IS NOT NULL AND
-  candidate.id IS NOT NULL AND // an index is used only when all it covers is asked for
+  candidate.id IS NOT NULL AND // an index is used only if the condition names all its properties
   candidate.extracted_at <= $drawn_before AND
   candidate.set_aside_at IS NULL
 WITH candidate
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY
   candidate.tenant_id,
   candidate.persona_id,

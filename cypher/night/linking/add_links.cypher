@@ -1,4 +1,4 @@
-// Link memories. A link that is there already stays as it is.
+// Add links between memories. A link that exists stays as it is.
 //
 // $tenant_id  string
 // $rows       list of maps {from_id, to_id, type, strength, similarity}
@@ -9,7 +9,7 @@ CYPHER 25
 UNWIND $rows AS row
 MATCH (source:Memory {tenant_id: $tenant_id, id: row.from_id})
 MATCH (target:Memory {tenant_id: $tenant_id, id: row.to_id})
-// Both locks before the look, so that of two who link the same the second finds it.
+// Lock before reading, so that of two workers with the same link the second finds it.
 SET source.lock = true
 REMOVE source.lock
 WITH source, target, row

@@ -1,10 +1,10 @@
-// The next new memories that wait for links, in the order they were said, with what is near each: in
-// meaning, and in the conversation.
+// The next memories that wait for links, in the order they were said, with the memories nearest in meaning and
+// those from just before and after in the conversation.
 //
 // $tenant_id   string
 // $persona_id  string
 // $limit       integer
-// $near        integer, memories looked at for each, itself among them
+// $near        integer: how many memories near each, itself included
 //
 // Returns memory; near, maps {id, said_at, similarity, known_share}; previous and next, maps {id, said_at} or null.
 CYPHER 25
@@ -15,9 +15,9 @@ WHERE
   memory.persona_id = $persona_id AND
   memory.awaits = 'links' AND
   memory.said_at IS NOT NULL AND
-  memory.id IS NOT NULL // an index is used only when all it covers is asked for
+  memory.id IS NOT NULL // an index is used only if the condition names all its properties
 WITH memory
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY memory.tenant_id, memory.persona_id, memory.awaits, memory.said_at, memory.id
 LIMIT $limit
 CALL (memory) {
@@ -51,7 +51,7 @@ CALL (memory) {
       // Not an OR, which would be looked up in two indexes.
       CASE WHEN earlier.said_at = memory.said_at THEN earlier.id < memory.id ELSE true END
     RETURN earlier
-    // All of the index's properties, so that it is read in its order, and no farther than the limit.
+    // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
     ORDER BY
       earlier.tenant_id DESC,
       earlier.persona_id DESC,
@@ -77,7 +77,7 @@ CALL (memory) {
       // Not an OR, which would be looked up in two indexes.
       CASE WHEN later.said_at = memory.said_at THEN later.id > memory.id ELSE true END
     RETURN later
-    // All of the index's properties, so that it is read in its order, and no farther than the limit.
+    // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
     ORDER BY
       later.tenant_id,
       later.persona_id,

@@ -1,4 +1,4 @@
-// Set aside the next new memory that waits for a stage: it stays, and the stage does nothing with it.
+// Set aside the next memory that waits for a stage: it stays, and the stage leaves it out.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -15,9 +15,9 @@ WHERE
   memory.persona_id = $persona_id AND
   memory.awaits = $awaits AND
   memory.said_at IS NOT NULL AND
-  memory.id IS NOT NULL // an index is used only when all it covers is asked for
+  memory.id IS NOT NULL // an index is used only if the condition names all its properties
 WITH memory
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY memory.tenant_id, memory.persona_id, memory.awaits, memory.said_at, memory.id
 LIMIT 1
 SET

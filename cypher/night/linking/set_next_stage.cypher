@@ -1,4 +1,4 @@
-// New memories go on to the next stage, or need no more.
+// Set the stage that new memories wait for next; without one, they are done.
 //
 // $tenant_id  string
 // $ids        list of strings

@@ -1,4 +1,4 @@
-// Open a run of a persona, or take over the one that another worker left open.
+// Open a run of a persona, or take over one that another worker left open.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -12,19 +12,19 @@
 // Nothing when there is no such persona.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
-// Takes the persona's lock, so that of two workers the second sees what the first has done.
+// Lock before reading, so that of two workers the second sees what the first has done.
 SET persona.lock = true
 REMOVE persona.lock
 WITH
   persona,
-  // Real time, not the engine's: a lease is between processes, whatever day the persona lives in.
+  // Real time, not the engine's: a lease is between processes.
   coalesce(persona.run_until >= datetime(), false) AND persona.run_worker <> $worker AS busy
-OPTIONAL MATCH (open:Run {tenant_id: $tenant_id, id: persona.open_run})
-OPTIONAL MATCH (held:Run {tenant_id: $tenant_id, persona_id: $persona_id, holds: $run.period})
-WITH persona, busy, coalesce(open, held) AS found
-CALL (persona, busy, found) {
-  WITH persona, busy, found
-  WHERE NOT busy AND found IS NULL
+OPTIONAL MATCH (unfinished:Run {tenant_id: $tenant_id, id: persona.open_run})
+OPTIONAL MATCH (of_period:Run {tenant_id: $tenant_id, persona_id: $persona_id, holds: $run.period})
+WITH persona, busy, coalesce(unfinished, of_period) AS existing
+CALL (persona, busy, existing) {
+  WITH persona, busy, existing
+  WHERE NOT busy AND existing IS NULL
   CREATE
     (persona)-[:SLEPT]->(run:Run {
       tenant_id: $tenant_id,
@@ -38,11 +38,11 @@ CALL (persona, busy, found) {
   SET run += $run
   RETURN run
   UNION
-  WITH persona, busy, found
-  WHERE busy OR found IS NOT NULL
-  RETURN found AS run
+  WITH persona, busy, existing
+  WHERE busy OR existing IS NOT NULL
+  RETURN existing AS run
 }
-FOREACH (mine IN CASE WHEN NOT busy AND run.state = 'open' THEN [1] ELSE [] END |
+FOREACH (once IN CASE WHEN NOT busy AND run.state = 'open' THEN [1] ELSE [] END |
   SET
     persona.open_run = run.id,
     persona.run_worker = $worker,

@@ -1,5 +1,5 @@
-// Claim the personas whose night has come, the longest waiting first, for sending out.
-// One that was sent out and is still due after a while is claimed again: its job was lost.
+// Claim the personas whose night is due, the longest waiting first, to send them to workers. One that was sent
+// and is still due after a while is claimed again: its job was lost.
 //
 // $now     zoned datetime, the engine's
 // $resend  integer, seconds of real time

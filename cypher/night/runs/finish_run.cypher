@@ -1,4 +1,4 @@
-// Close a run. A night sets the persona's next one, and is written down for the audit.
+// Close a run. A night sets the next night of the persona, and is recorded for the audit.
 //
 // $tenant_id      string
 // $persona_id     string
@@ -6,8 +6,8 @@
 // $worker         string, the one that holds it
 // $finished_at    zoned datetime
 // $next_night_at  zoned datetime, or null for a run that is not a night
-// $over           list of maps {stage, told}, the stages that are over and not written down yet
-// $snapshot       string, JSON: the persona as the run leaves it
+// $over           list of maps {stage, told}: the finished stages that are not recorded yet
+// $snapshot       string, JSON: counts of the persona after the run
 //
 // Returns id; nothing when another worker has taken the run over.
 CYPHER 25
@@ -17,27 +17,27 @@ REMOVE persona.lock
 WITH persona
 WHERE persona.open_run = $run_id AND persona.run_worker = $worker
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
-WITH persona, run, [it IN $over WHERE NOT it.stage IN run.stages] AS over
+WITH persona, run, [stage IN $over WHERE NOT stage.stage IN run.stages] AS finished
 SET
   run.state = 'done',
   run.finished_at = $finished_at,
   run.ended_at = datetime(),
-  run.stages = run.stages + [it IN over | it.stage],
-  run.told = coalesce(run.told, []) + [it IN over | it.told],
+  run.stages = run.stages + [stage IN finished | stage.stage],
+  run.told = coalesce(run.told, []) + [stage IN finished | stage.told],
   run.snapshot = $snapshot
 REMOVE persona.open_run, persona.run_worker, persona.run_until
 FOREACH (night IN CASE WHEN $next_night_at IS NULL THEN [] ELSE [1] END |
   SET
     run.slept_before = persona.slept_at,
     persona.slept_at = run.as_of,
-    // A night run by hand for a later day must not be undone by an older one that ends after it.
+    // An older night that ends later must not set the next night back.
     persona.next_night_at =
       CASE
         WHEN persona.next_night_at > $next_night_at THEN persona.next_night_at
         ELSE $next_night_at
       END
   REMOVE persona.night_sent_at
-  // For the audit; what each stage did stands in the run itself.
+  // For the audit; what each stage did is in the run itself.
   CREATE
     (:Event {
       tenant_id: $tenant_id,

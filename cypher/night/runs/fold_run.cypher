@@ -1,4 +1,4 @@
-// Fold the steps of a run to counts. What it did can be read from then on, and not be taken back.
+// Replace the steps of a run by counts. From then on it can be read, and not be undone.
 //
 // $tenant_id   string
 // $persona_id  string

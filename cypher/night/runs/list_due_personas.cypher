@@ -1,4 +1,4 @@
-// The personas with something that is due to fade, or a run that nobody goes on with.
+// The personas with a memory whose fading or pruning is due.
 //
 // $now    zoned datetime, the engine's
 // $limit  integer

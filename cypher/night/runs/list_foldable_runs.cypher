@@ -1,4 +1,4 @@
-// The oldest runs of a persona whose steps are kept no longer.
+// The oldest runs of a persona whose steps need not be kept any longer.
 //
 // $tenant_id   string
 // $persona_id  string

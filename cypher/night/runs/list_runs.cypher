@@ -2,7 +2,7 @@
 //
 // $tenant_id   string
 // $persona_id  string
-// $before      string, the last id of the page before, or a string after all ids
+// $before      string, the last id of the previous page, or a string after all ids
 // $limit       integer
 //
 // Returns run.

@@ -1,8 +1,8 @@
-// What a run changed, step by step, in the order it was done.
+// The steps of a run, in the order they were done.
 //
 // $tenant_id  string
 // $run_id     string
-// $after      integer, the place of the last step of the page before, or 0
+// $after      integer, the place of the last step of the previous page, or 0
 // $limit      integer
 //
 // Returns step.

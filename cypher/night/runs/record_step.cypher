@@ -1,4 +1,4 @@
-// Write down one step of a run: what it did, and all that is needed to take it back.
+// Record one step of a run: what it did, and all that is needed to undo it.
 //
 // $tenant_id  string
 // $run_id     string

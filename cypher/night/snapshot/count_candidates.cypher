@@ -1,4 +1,4 @@
-// A persona's candidates, counted per state and type.
+// Count a persona's candidates by state and type.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -11,7 +11,7 @@ WHERE
   candidate.tenant_id = $tenant_id AND
   candidate.persona_id = $persona_id AND
   candidate.state IS NOT NULL AND
-  candidate.id IS NOT NULL // an index is used only when all it covers is asked for
+  candidate.id IS NOT NULL // an index is used only if the condition names all its properties
 RETURN
   candidate.state AS state,
   candidate.memory_type AS memory_type,

@@ -1,12 +1,12 @@
-// A persona's memories, counted: per state and type, by importance, by salience, pinned and minimized.
+// Count a persona's memories by state, type, importance, salience, pinned and minimized.
 //
 // $tenant_id   string
 // $persona_id  string
 //
 // Returns state, memory_type, importance, tenth (of salience, 0 to 9), pinned, minimized: one group;
-// memories: how many.
+// memories: how many are in it.
 CYPHER 25
-// The index holds all that is asked for, so no memory is read: that would take four times as long.
+// The index holds all that is needed, so no memory is read: that would take four times as long.
 MATCH (memory:Memory)
   USING INDEX memory:Memory(
     tenant_id,

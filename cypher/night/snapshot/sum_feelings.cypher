@@ -1,4 +1,4 @@
-// How a persona's active memories feel, those of them that were felt.
+// Sum up valence and arousal over a persona's active memories that have them.
 //
 // $tenant_id   string
 // $persona_id  string

@@ -1,4 +1,4 @@
-// A run is taken back whole. Its day is free again.
+// Close the undo of a run. Its period is free again.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -17,7 +17,7 @@ SET
   run.undone_at = $as_of,
   run.undone_by = $undone_by
 REMOVE run.holds, persona.open_run, persona.run_worker, persona.run_until
-FOREACH (night IN
+FOREACH (once IN
   CASE
     WHEN run.kind = 'night' AND run.finished_at IS NOT NULL THEN [1]
     ELSE []

@@ -1,4 +1,4 @@
-// Memories that have lost some of their sources are turned down by the flags on those that are left.
+// Compute the weights of memories that have lost some of their sources again, from the flags on the others.
 //
 // $tenant_id  string
 // $ids        list of strings

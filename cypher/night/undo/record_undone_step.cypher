@@ -1,10 +1,10 @@
-// Write down that a step was taken back, and what of it could not be.
+// Record that a step was undone, and what of it could not be.
 //
 // $tenant_id  string
 // $run_id     string
 // $place      integer
 // $as_of      zoned datetime
-// $kept       list of strings, one for each thing that has changed since and was left as it is
+// $kept       list of strings, one for each thing that has changed since and was left so
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 SET

@@ -10,8 +10,8 @@ MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 REMOVE persona.rescheduled_version
 WITH step
-UNWIND range(0, size(step.memory_ids) - 1) AS at
-MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
+UNWIND range(0, size(step.memory_ids) - 1) AS position
+MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[position]})
 SET
-  memory.fades_at = CASE WHEN step.fades_before[at] <> $never THEN step.fades_before[at] END,
-  memory.prune_at = CASE WHEN step.prune_before[at] <> $never THEN step.prune_before[at] END
+  memory.fades_at = CASE WHEN step.fades_before[position] <> $never THEN step.fades_before[position] END,
+  memory.prune_at = CASE WHEN step.prune_before[position] <> $never THEN step.prune_before[position] END

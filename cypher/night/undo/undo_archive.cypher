@@ -1,10 +1,10 @@
-// Memories that a run archived are active again.
+// Make memories that a step has archived active again.
 //
 // $tenant_id  string
 // $run_id     string
 // $place      integer, of the step that archived them
 //
-// Returns archived: ids of all that it archived; kept: ids of those that were brought back already.
+// Returns archived: ids of all that it archived; kept: ids of those that somebody had brought back already.
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 CALL (step) {
@@ -14,9 +14,9 @@ CALL (step) {
   REMOVE memory.fades_at
 }
 CALL (step) {
-  UNWIND range(0, size(step.memory_ids) - 1) AS at
-  MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
-  WITH memory, step.salience_before[at] AS salience, memory.state = 'archived' AS same
+  UNWIND range(0, size(step.memory_ids) - 1) AS position
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[position]})
+  WITH memory, step.salience_before[position] AS salience, memory.state = 'archived' AS same
   SET
     memory.state = CASE WHEN same THEN 'active' ELSE memory.state END,
     memory.salience = CASE WHEN same THEN salience ELSE memory.salience END

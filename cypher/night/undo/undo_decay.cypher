@@ -1,4 +1,4 @@
-// Memories are as important as they were, unless somebody has said otherwise since.
+// Give memories the importance they had before a step, unless it was changed since.
 //
 // $tenant_id  string
 // $run_id     string
@@ -8,13 +8,13 @@
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 CALL (step) {
-  UNWIND range(0, size(step.memory_ids) - 1) AS at
-  MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[at]})
+  UNWIND range(0, size(step.memory_ids) - 1) AS position
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: step.memory_ids[position]})
   WITH
     memory,
-    step.importance_before[at] AS before,
-    step.fades_before[at] AS fades_at,
-    memory.importance = step.importance_after[at] AS same
+    step.importance_before[position] AS before,
+    step.fades_before[position] AS fades_at,
+    memory.importance = step.importance_after[position] AS same
   SET
     memory.importance = CASE WHEN same THEN before ELSE memory.importance END,
     memory.fades_at = fades_at

@@ -1,4 +1,4 @@
-// Themes that a run distilled were never there.
+// Delete themes that a run has distilled.
 //
 // $tenant_id  string
 // $ids        list of strings

@@ -1,10 +1,10 @@
-// Memories are candidates again, as they were.
+// Turn memories into candidates again, as they were.
 //
 // $tenant_id   string
 // $persona_id  string
 // $ids         list of strings
 //
-// Returns id, links: how many links that somebody made since went with it.
+// Returns id, links: how many links were deleted with it.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})

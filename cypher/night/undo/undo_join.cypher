@@ -1,4 +1,4 @@
-// An episode that joined a theme has not.
+// Remove an episode from a theme that it had joined.
 //
 // $tenant_id  string
 // $rows       list of maps {theme_id, episode_id, messages}

@@ -1,4 +1,4 @@
-// Links that a run made are gone.
+// Delete links that a run has made.
 //
 // $tenant_id  string
 // $rows       list of maps {from_id, to_id, type}

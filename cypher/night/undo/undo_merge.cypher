@@ -1,4 +1,4 @@
-// Candidates that were merged into a memory wait again, and the memory is as it was.
+// Make candidates that were merged into a memory pending again, and the memory as it was before.
 //
 // $tenant_id  string
 // $rows       list of maps {memory_id, candidate_ids, messages, before, after}
@@ -18,7 +18,7 @@ CALL (memory, row) {
   REMOVE candidate.merged_at
 }
 CALL (memory, row) {
-  // A split since then has linked it to the copies too.
+  // A split since then has made the copies its sources too.
   MATCH (memory)-[drawn:DRAWN_FROM]->(message:Message)
   WHERE message.id IN row.messages OR message.copied_from IN row.messages
   DELETE drawn

@@ -1,4 +1,4 @@
-// Links that were pruned are back, with all they had.
+// Restore the links that a step has pruned, with all their properties.
 //
 // $tenant_id  string
 // $run_id     string
@@ -7,9 +7,9 @@ CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 CALL (step) {
   WITH step.memory_ids AS memory_ids, step.prune_before AS prune_before
-  UNWIND range(0, size(memory_ids) - 1) AS at
-  MATCH (memory:Memory {tenant_id: $tenant_id, id: memory_ids[at]})
-  SET memory.prune_at = prune_before[at]
+  UNWIND range(0, size(memory_ids) - 1) AS position
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: memory_ids[position]})
+  SET memory.prune_at = prune_before[position]
 }
 CALL (step) {
   WITH
@@ -17,15 +17,15 @@ CALL (step) {
     step.from_places AS from_places,
     step.to_ids AS to_ids,
     step.types AS types
-  UNWIND range(0, size(to_ids) - 1) AS at
-  MATCH (source:Memory {tenant_id: $tenant_id, id: memory_ids[from_places[at]]})
-  MATCH (target:Memory {tenant_id: $tenant_id, id: to_ids[at]})
-  WHERE NOT EXISTS { (source)-[:$(types[at])]->(target) }
-  CREATE (source)-[link:$(types[at])]->(target)
-  RETURN collect({link: link, at: at}) AS back
+  UNWIND range(0, size(to_ids) - 1) AS position
+  MATCH (source:Memory {tenant_id: $tenant_id, id: memory_ids[from_places[position]]})
+  MATCH (target:Memory {tenant_id: $tenant_id, id: to_ids[position]})
+  WHERE NOT EXISTS { (source)-[:$(types[position])]->(target) }
+  CREATE (source)-[link:$(types[position])]->(target)
+  RETURN collect({link: link, position: position}) AS restored
 }
 UNWIND step.names AS name
-WITH back, name, step['has_' + name] AS has, step['all_' + name] AS told
-UNWIND back AS it
-WITH name, it.link AS link, has[it.at] AS had, told[it.at] AS value
+WITH restored, name, step['has_' + name] AS has, step['all_' + name] AS values
+UNWIND restored AS entry
+WITH name, entry.link AS link, has[entry.position] AS had, values[entry.position] AS value
 SET link[name] = CASE WHEN had THEN value END

@@ -1,4 +1,4 @@
-// What a run has set aside waits again.
+// Let the items that a run has set aside wait again.
 //
 // $tenant_id  string
 // $rows       list of maps {id, awaits: the stage a memory waited for, or null}

@@ -1,4 +1,4 @@
-// Links are as strong as they were, unless somebody has strengthened them since.
+// Give links the strength they had before a step, unless it was changed since.
 //
 // $tenant_id  string
 // $run_id     string
@@ -17,23 +17,23 @@ WITH
   step.strength_before AS strength_before,
   step.strength_after AS strength_after
 CALL (memory_ids, stirred_before) {
-  UNWIND range(0, size(memory_ids) - 1) AS at
-  MATCH (memory:Memory {tenant_id: $tenant_id, id: memory_ids[at]})
+  UNWIND range(0, size(memory_ids) - 1) AS position
+  MATCH (memory:Memory {tenant_id: $tenant_id, id: memory_ids[position]})
   WHERE memory.stirred_at IS NULL
-  SET memory.stirred_at = stirred_before[at]
+  SET memory.stirred_at = stirred_before[position]
 }
 CALL (memory_ids, from_places, to_ids, types, strength_before, strength_after) {
-  UNWIND range(0, size(to_ids) - 1) AS at
+  UNWIND range(0, size(to_ids) - 1) AS position
   MATCH
-    (source:Memory {tenant_id: $tenant_id, id: memory_ids[from_places[at]]})
-      -[link:$(types[at])]->
-    (target:Memory {tenant_id: $tenant_id, id: to_ids[at]})
+    (source:Memory {tenant_id: $tenant_id, id: memory_ids[from_places[position]]})
+      -[link:$(types[position])]->
+    (target:Memory {tenant_id: $tenant_id, id: to_ids[position]})
   WITH
     link,
-    strength_before[at] AS before,
-    link.strength = strength_after[at] AS same,
-    {from_id: source.id, to_id: target.id, type: type(link)} AS told
+    strength_before[position] AS before,
+    link.strength = strength_after[position] AS same,
+    {from_id: source.id, to_id: target.id, type: type(link)} AS changed_link
   SET link.strength = CASE WHEN same THEN before ELSE link.strength END
-  RETURN collect(CASE WHEN NOT same THEN told END) AS kept
+  RETURN collect(CASE WHEN NOT same THEN changed_link END) AS kept
 }
 RETURN kept

@@ -1,5 +1,5 @@
-// What was said to and by a persona in a conversation before some message, the newest first. What is
-// flagged is told of as flagged, without its words.
+// The messages to and from a persona in a conversation before some message, the newest first. Of a flagged one
+// only that it is flagged is returned, not its content.
 //
 // $tenant_id        string
 // $conversation_id  string
@@ -23,7 +23,7 @@ WHERE
   END AND
   message.persona_id = $persona_id
 WITH message
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY
   message.tenant_id DESC,
   message.conversation_id DESC,

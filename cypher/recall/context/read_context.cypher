@@ -1,20 +1,20 @@
-// Where a conversation with a persona stands: who the persona is, what was said last, flagged or not,
-// what the checkpoints before that tell, and what the persona never lets go of. What is flagged is told of
-// as flagged, without its words.
+// Read what the context of a persona in a conversation is made from: who it is, the latest messages, the
+// summaries of earlier checkpoints, and its pinned memories. Of a flagged message only that it is flagged is
+// returned, not its content.
 //
 // $tenant_id        string
 // $conversation_id  string
 // $persona_id       string
 // $user_id          string or null: with a user, only inside an instance they are a member of
-// $instance_ids     list of strings or null: of those instances, these only
+// $instance_ids     list of strings or null: with a list, only these of the user's instances
 // $turns            integer
 // $checkpoints      integer
 // $pinned           integer
-// $now              zoned datetime: facts that were over by then are out
+// $now              zoned datetime: facts that ended by then are left out
 //
 // Returns identity; is_there: whether the persona takes part; turns, checkpoints: the newest first; topic:
 // the newest checkpoint that is not muted, and, when messages of it are flagged, heard: the beginnings of
-// those that are not; pinned: memories, the most important first.
+// the unflagged ones; pinned: memories, the most important first.
 // Nothing when there is no such conversation for this caller.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
@@ -41,7 +41,7 @@ RETURN
       message.arrival IS NOT NULL AND
       message.persona_id = $persona_id
     WITH message
-    // All of the index's properties, so that it is read in its order, and no farther than the limit.
+    // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
     ORDER BY
       message.tenant_id DESC,
       message.conversation_id DESC,

@@ -1,5 +1,5 @@
-// A memory that faded by itself: the first from some id on, or from the start if there is none. What
-// somebody put away or wants forgotten stays where it is.
+// An archived memory that faded by itself: the first from an id on, or else the first of all. A memory that
+// somebody archived, minimized or flagged is not returned.
 //
 // $tenant_id   string
 // $persona_id  string

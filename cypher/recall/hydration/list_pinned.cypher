@@ -1,8 +1,8 @@
-// What a persona never lets go of, the most important first.
+// The pinned memories of a persona, the most important first.
 //
 // $tenant_id   string
 // $persona_id  string
-// $now         zoned datetime: facts that were over by then are out
+// $now         zoned datetime: facts that ended by then are left out
 // $limit       integer
 //
 // Returns memory.

@@ -1,9 +1,9 @@
-// What a persona remembers of a project, the newest first.
+// A persona's memories of a project, the newest first.
 //
 // $tenant_id   string
 // $persona_id  string
 // $project     string
-// $now         zoned datetime: facts that were over by then are out
+// $now         zoned datetime: facts that ended by then are left out
 // $limit       integer
 //
 // Returns memory.

@@ -1,8 +1,8 @@
-// What a persona heard of last, remembered already or not yet, the newest first.
+// The newest memories and candidates of a persona, the newest first.
 //
 // $tenant_id   string
 // $persona_id  string
-// $now         zoned datetime: facts that were over by then are out
+// $now         zoned datetime: facts that ended by then are left out
 // $limit       integer
 //
 // Returns memory.
@@ -18,7 +18,7 @@ CALL () {
     memory.flagged = false AND
     (memory.valid_to IS NULL OR memory.valid_to > $now)
   RETURN memory
-  // All of the index's properties, so that it is read in its order, and no farther than the limit.
+  // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
   ORDER BY
     memory.tenant_id DESC,
     memory.persona_id DESC,

@@ -1,10 +1,10 @@
-// What a recall has to know of a persona before it looks.
+// Read what a recall needs to know of a persona before it searches.
 //
 // $tenant_id   string
 // $persona_id  string
 //
-// Returns name; people: whom it has heard; deployment, tenant, persona: their layers of the policy, as
-// text.
+// Returns name; people: names of those who have spoken to it; deployment, tenant, persona: their layers of the
+// policy, as JSON.
 CYPHER 25
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 WHERE persona.copying IS NULL

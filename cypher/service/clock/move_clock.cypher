@@ -1,4 +1,4 @@
-// Set how far the engine's time stands from the real one.
+// Set how many seconds the engine's time is ahead of the real time.
 //
 // $ahead_seconds  float, negative for the past
 CYPHER 25

@@ -1,4 +1,4 @@
-// How far the engine's time stands from the real one.
+// How many seconds the engine's time is ahead of the real time.
 //
 // Returns ahead_seconds; nothing when the clock was never moved.
 CYPHER 25

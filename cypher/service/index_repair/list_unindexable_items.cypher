@@ -1,6 +1,6 @@
-// Some items whose filed values are beyond what an index or a night can take.
+// Some items with property values that an index or a night cannot take.
 //
-// $longest  map {category, fact, about}: characters
+// $longest  map {category, fact, about}: characters that each may have
 // $limit    integer
 //
 // Returns tenant_id, id, content.

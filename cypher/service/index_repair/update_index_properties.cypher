@@ -1,4 +1,4 @@
-// File items again, under values that an index can take.
+// Replace the properties that indexes are made over.
 //
 // $items  list of maps {tenant_id, id, index_properties: map {about, category, fact, valence, arousal}}
 CYPHER 25

@@ -1,4 +1,4 @@
-// Wait until every index is online, so that no statement starts on a half-filled one.
+// Wait until every index is online, so that no statement runs on an incomplete one.
 //
 // $seconds  integer
 CYPHER 25

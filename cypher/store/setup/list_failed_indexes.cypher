@@ -1,4 +1,4 @@
-// The indexes that Neo4j has given up: nothing is found by them.
+// The indexes that Neo4j could not build: nothing is found by them.
 //
 // Returns name.
 CYPHER 25

@@ -1,4 +1,4 @@
-// The migrations this graph has been through.
+// The migrations that were applied to this graph.
 //
 // Returns id, checksum.
 CYPHER 25

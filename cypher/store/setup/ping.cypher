@@ -1,4 +1,4 @@
-// The smallest round trip: does the graph answer?
+// The smallest round trip: whether the graph answers.
 //
 // Returns answer, always 1.
 CYPHER 25

@@ -1,4 +1,4 @@
-// Give the lease back, if it is still ours.
+// Release the migration lock, if this process still holds it.
 //
 // $holder  string
 CYPHER 25

@@ -1,4 +1,4 @@
-// From when to when each checkpoint of a conversation is, in order.
+// The start and end of each checkpoint of a conversation, in order.
 //
 // $tenant_id        string
 // $conversation_id  string

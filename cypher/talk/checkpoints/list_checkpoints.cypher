@@ -2,11 +2,11 @@
 //
 // $tenant_id        string
 // $conversation_id  string
-// $after_from_at    zoned datetime, of the last checkpoint of the page before
+// $after_from_at    zoned datetime, of the last checkpoint of the previous page
 // $after_id         string, of the same
 // $limit            integer
 //
-// Returns checkpoint, with its messages and what summed it up before.
+// Returns checkpoint, with its message ids and its former summaries.
 CYPHER 25
 MATCH (checkpoint:Checkpoint)
 USING INDEX checkpoint:Checkpoint(tenant_id, conversation_id, from_at)

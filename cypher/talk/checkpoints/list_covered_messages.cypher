@@ -3,7 +3,7 @@
 // $tenant_id       string
 // $checkpoint_ids  list of strings
 //
-// Returns checkpoint_id, message, with who said it, and its meaning if it has one.
+// Returns checkpoint_id, message, with the speaker, and its embedding if it has one.
 CYPHER 25
 UNWIND $checkpoint_ids AS id
 MATCH (checkpoint:Checkpoint {tenant_id: $tenant_id, id: id})-[:COVERS]->(message:Message)

@@ -1,9 +1,9 @@
-// The conversations in which something was said to a persona that is in no checkpoint yet.
+// The conversations of a persona with messages that are in no checkpoint yet.
 //
 // $tenant_id   string
 // $persona_id  string
 // $before      zoned datetime
-// $without     list of strings, ids of conversations that were seen to already
+// $without     list of strings, ids of conversations that are done already
 // $limit       integer
 //
 // Returns conversation_id.

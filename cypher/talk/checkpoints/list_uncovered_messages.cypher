@@ -4,7 +4,7 @@
 // $conversation_id  string
 // $limit            integer
 //
-// Returns message, with who said it, and its meaning if it has one.
+// Returns message, with the speaker, and its embedding if it has one.
 CYPHER 25
 MATCH (message:Message)
 WHERE

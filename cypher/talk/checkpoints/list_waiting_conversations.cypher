@@ -1,4 +1,4 @@
-// The conversations with messages that have waited too long to be in a checkpoint.
+// The conversations with messages that wait too long for a checkpoint.
 //
 // $before  zoned datetime
 // $limit   integer

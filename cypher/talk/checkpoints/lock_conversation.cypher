@@ -1,4 +1,4 @@
-// Take a conversation's lock, until the transaction ends, and look at its newest checkpoint.
+// Lock a conversation until the transaction ends, and read its newest checkpoint.
 //
 // $tenant_id        string
 // $conversation_id  string

@@ -1,12 +1,11 @@
-// Sum up again the checkpoints that cover some messages, after these were flagged or unflagged: the
-// best three sentences whose messages are not flagged, in the order they were said. What summed one up
-// before is kept, as stale; one with nothing but flagged messages is muted. Labels and times stay.
+// Summarize again the checkpoints that cover some messages, after these were flagged or unflagged. Labels and
+// times stay.
 //
 // $tenant_id        string
 // $conversation_id  string
 // $message_ids      list of strings
 // $now              zoned datetime
-// $event_id         string, of the event that tells of it
+// $event_id         string, of the event about it
 //
 // Returns checkpoint_ids, of those that changed.
 CYPHER 25

@@ -1,5 +1,5 @@
-// Keep checkpoints of a conversation, new ones and those that messages have joined. A message leaves
-// the checkpoint it was in. A label that is there stays.
+// Save checkpoints of a conversation, new ones and those that messages were added to. A message leaves the
+// checkpoint it was in. A label that is set stays.
 //
 // $tenant_id        string
 // $conversation_id  string
@@ -22,7 +22,7 @@ SET
   checkpoint.parts = row.parts,
   checkpoint.part_message_ids = row.part_message_ids,
   checkpoint.part_places = row.part_places,
-  // While it grows, what summed it up so far is not stale, only unfinished.
+  // While a checkpoint grows, its former summary is not stale, only unfinished.
   checkpoint.summary = CASE WHEN row.was_closed THEN checkpoint.summary END
 MERGE (conversation)-[:HAS_CHECKPOINT]->(checkpoint)
 WITH checkpoint, row

@@ -4,9 +4,9 @@
 // $instance_id   string
 // $persona_ids   list of strings
 // $conversation  map {id, title, started_at}
-// $event         map {id, action, by, at}: for the audit, when it is new
+// $event         map {id, action, by, at}: for the audit, written when it is new
 //
-// Returns conversation; missing: the personas there are not, in which case nothing was made.
+// Returns conversation; missing: the personas that do not exist, in which case nothing was made.
 // Nothing at all when there is no such instance.
 CYPHER 25
 MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})

@@ -1,5 +1,5 @@
-// Keep messages as they were said. One that is there already stays as it is, and comes back as
-// it was recorded. Each new one is numbered by its arrival in the conversation.
+// Store messages. One that is stored already stays as it is and is returned as it was stored. Each new one is
+// numbered by its arrival in the conversation.
 //
 // $tenant_id        string
 // $conversation_id  string
@@ -10,7 +10,7 @@
 // Returns message, in the order given.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
-// One at a time in a conversation, so that every arrival has a number of its own.
+// One call at a time in a conversation, so that every arrival has a number of its own.
 SET conversation.lock = true
 REMOVE conversation.lock
 WITH conversation, coalesce(conversation.arrivals, 0) AS arrivals
@@ -23,8 +23,8 @@ MERGE (message:Message {tenant_id: $tenant_id, id: given.id})
     message.arrival = arrivals + place + 1,
     message.received_at = $received_at,
     message.waiting_since = $received_at
-// One id in two conversations is a conflict that the caller is told of; it is not linked here.
-FOREACH (mine IN CASE WHEN message.conversation_id = $conversation_id THEN [1] ELSE [] END |
+// An id that another conversation has is a conflict: it is returned for comparison, and not linked here.
+FOREACH (once IN CASE WHEN message.conversation_id = $conversation_id THEN [1] ELSE [] END |
   MERGE (conversation)-[:CONTAINS]->(message)
   SET
     conversation.arrivals =

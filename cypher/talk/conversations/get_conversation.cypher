@@ -1,9 +1,9 @@
-// One conversation, as far as the caller may know of it.
+// One conversation, if the caller may see it.
 //
 // $tenant_id        string
 // $conversation_id  string
 // $user_id          string or null: with a user, only inside an instance they are a member of
-// $instance_ids     list of strings or null: of those instances, these only
+// $instance_ids     list of strings or null: with a list, only these of the user's instances
 //
 // Returns conversation; is_admin: whether the user is an admin of its instance. Nothing when there is
 // none for this caller.

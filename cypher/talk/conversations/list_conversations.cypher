@@ -1,16 +1,16 @@
-// Conversations by id, as far as the caller may know of them.
+// Conversations that the caller may see, by id.
 //
-// $tenant_id    string
-// $instance_id  string or null: of this instance only
-// $user_id      string or null: with a user, only inside instances they are a member of
-// $instance_ids  list of strings or null: of those instances, these only
-// $after        string, the last id of the page before, or ''
-// $limit        integer
+// $tenant_id     string
+// $instance_id   string or null: of this instance only
+// $user_id       string or null: with a user, only inside instances they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
+// $after         string, the last id of the previous page, or ''
+// $limit         integer
 //
 // Returns conversation.
 CYPHER 25
 CALL () {
-  WITH 1 AS anywhere
+  WITH 1 AS once
   WHERE $user_id IS NULL AND $instance_id IS NULL
   MATCH (conversation:Conversation)
     USING INDEX SEEK conversation:Conversation(tenant_id, id)
@@ -20,7 +20,7 @@ CALL () {
   LIMIT $limit
   UNION ALL
   CALL () {
-    WITH 1 AS staff
+    WITH 1 AS once
     WHERE $user_id IS NULL
     RETURN $instance_id AS instance_id
     UNION ALL

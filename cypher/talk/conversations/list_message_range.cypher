@@ -1,10 +1,10 @@
-// The messages of a conversation from one to another, both included, by when they were said and then by
-// when they arrived: one of the same second that stands outside is not among them.
+// The messages of a conversation from one to another, both included, ordered by when they were said, then by
+// arrival: of several messages of the same second, only those inside the range.
 //
 // $tenant_id        string
 // $conversation_id  string
 // $first_id         string
-// $last_id          string, or null: to the end
+// $last_id          string or null: to the end
 // $limit            integer
 //
 // Returns messages, maps {id, persona_id, size: characters}. Nothing when one of the two is not in

@@ -1,8 +1,8 @@
-// A page of a conversation, by when things were said and then by when they arrived.
+// A page of a conversation, ordered by when messages were said, then by arrival.
 //
 // $tenant_id        string
 // $conversation_id  string
-// $after_said_at    zoned datetime, of the last message of the page before
+// $after_said_at    zoned datetime, of the last message of the previous page
 // $after_arrival    integer, of the same
 // $limit            integer
 //
@@ -18,7 +18,7 @@ WHERE
   // Not an OR, which would be looked up in two indexes.
   CASE WHEN message.said_at = $after_said_at THEN message.arrival > $after_arrival ELSE true END
 WITH message
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY message.tenant_id, message.conversation_id, message.said_at, message.arrival
 LIMIT $limit
 RETURN

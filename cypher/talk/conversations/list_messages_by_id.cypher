@@ -1,4 +1,4 @@
-// Some messages of a conversation, by when they were said and then by when they arrived.
+// Some messages of a conversation, ordered by when they were said, then by arrival.
 //
 // $tenant_id        string
 // $conversation_id  string

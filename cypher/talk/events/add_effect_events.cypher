@@ -1,11 +1,11 @@
-// Tell the conversations that some candidates or memories were drawn from of what happened to these.
+// Add an event to the conversations that some candidates or memories were drawn from.
 //
 // $tenant_id  string
 // $ids        list of strings, of candidates and memories
-// $event      map {id, action, by, at}: what it is an effect of
-// $of_flags   boolean: whether only who has flagged may see it, and not whose messages they are too
+// $event      map {id, action, by, at}: what has caused it
+// $of_flags   boolean: whether only those who flagged may see it; else also the authors of the messages
 //
-// Returns conversation_id, of each that was told.
+// Returns conversation_id, of each that got an event.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (item:Candidate|Memory {tenant_id: $tenant_id, id: id})-[:DRAWN_FROM]->(message:Message)

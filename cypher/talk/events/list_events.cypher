@@ -1,8 +1,8 @@
-// What happened in a conversation beside what was said, in order.
+// The events of a conversation, in order.
 //
 // $tenant_id        string
 // $conversation_id  string
-// $after            integer, the place of the last event that is known
+// $after            integer, the place of the last event that the caller knows
 // $limit            integer
 //
 // Returns event; its acknowledgment is null when it was withdrawn, and seen_by when everybody in the

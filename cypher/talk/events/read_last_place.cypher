@@ -1,4 +1,4 @@
-// How many events a conversation has had.
+// The number of the last event of a conversation.
 //
 // $tenant_id        string
 // $conversation_id  string

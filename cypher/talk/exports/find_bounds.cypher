@@ -1,12 +1,12 @@
-// Where the first and the last message of a part of a conversation stand.
+// The positions of the first and the last message of a part of a conversation.
 //
 // $tenant_id        string
 // $conversation_id  string
-// $first_id         string, or null: from the beginning
-// $last_id          string, or null: to the end
+// $first_id         string or null: from the beginning
+// $last_id          string or null: to the end
 //
 // Returns first, last: maps {said_at, arrival} or null, the earlier one first; missing: the ids that are
-// not of this conversation.
+// not in this conversation.
 CYPHER 25
 OPTIONAL MATCH
   (one:Message {tenant_id: $tenant_id, id: $first_id, conversation_id: $conversation_id})

@@ -1,4 +1,4 @@
-// A page of a part of a conversation, by when things were said and then by when they arrived.
+// A page of a part of a conversation, ordered by when messages were said, then by arrival.
 //
 // $tenant_id        string
 // $conversation_id  string
@@ -22,7 +22,7 @@ WHERE
   CASE WHEN message.said_at = $from_said_at THEN message.arrival >= $from_arrival ELSE true END AND
   CASE WHEN message.said_at = $until THEN message.arrival <= $until_arrival ELSE true END
 WITH message
-// All of the index's properties, so that it is read in its order, and no farther than the limit.
+// Ordered by all properties of the index, so that it is read in its order and only up to the limit.
 ORDER BY message.tenant_id, message.conversation_id, message.said_at, message.arrival
 LIMIT $limit
 OPTIONAL MATCH (persona:Persona {tenant_id: $tenant_id, id: message.persona_id})

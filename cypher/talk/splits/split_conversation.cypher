@@ -1,5 +1,5 @@
-// Carry messages of a conversation into a new one. They stay where they were said: what is carried are
-// copies, that keep their flags and are not drawn from again. Doing it twice keeps the first.
+// Copy messages of a conversation into a new one. The originals stay where they are; the copies keep their
+// flags, and no candidates are drawn from them again. Doing it twice keeps the first.
 //
 // $tenant_id        string
 // $conversation_id  string
@@ -11,7 +11,7 @@
 // already; copies, their ids, in the order they were said. Nothing when there is no such conversation.
 CYPHER 25
 MATCH (origin:Conversation {tenant_id: $tenant_id, id: $conversation_id})
-// The lock that flags take too, so that what is carried is the state of one moment.
+// Flags take the same lock, so that what is copied is the state of one moment.
 SET origin.lock = true
 REMOVE origin.lock
 WITH origin
@@ -41,12 +41,12 @@ CALL (origin, made, fresh) {
 CALL (made, fresh) {
   UNWIND CASE WHEN fresh THEN keys($copies) ELSE [] END AS id
   MATCH (message:Message {tenant_id: $tenant_id, id: id, conversation_id: $conversation_id})
-  // Of a drawing, or a merge, and a split at once, the second sees what the first has done.
+  // If candidates are drawn or merged at the same time, the second sees what the first has done.
   SET message.lock = true
   REMOVE message.lock
   WITH made, message
   CREATE
-    (made)-[:CONTAINS]->(carried:Message {
+    (made)-[:CONTAINS]->(copy:Message {
       tenant_id: $tenant_id,
       id: $copies[message.id],
       conversation_id: made.id,
@@ -62,42 +62,42 @@ CALL (made, fresh) {
       reply_to: coalesce($copies[message.reply_to], message.reply_to),
       fingerprint: message.fingerprint,
       flagged: message.flagged,
-      // What is still to be drawn from is covered afterwards.
+      // A message that candidates are still to be drawn from gets into a checkpoint after that.
       uncovered_since: CASE WHEN message.waiting_since IS NULL THEN made.started_at END
     })
-  WITH message, carried
-  CALL (message, carried) {
-    MATCH (first:Message {tenant_id: $tenant_id, id: carried.copied_from})
-    CREATE (carried)-[:COPY_OF]->(first)
-    WITH message, carried
-    // Nothing is remembered twice: what was drawn from the message has the copy as a source too, and
-    // so hears of a flag on either.
+  WITH message, copy
+  CALL (message, copy) {
+    MATCH (first:Message {tenant_id: $tenant_id, id: copy.copied_from})
+    CREATE (copy)-[:COPY_OF]->(first)
+    WITH message, copy
+    // Nothing is remembered twice: what was drawn from the message has the copy as a source too, so
+    // that a flag on either counts.
     MATCH (item:Candidate|Memory)-[:DRAWN_FROM]->(message)
     WHERE item.persona_id = message.persona_id
-    CREATE (item)-[:DRAWN_FROM]->(carried)
+    CREATE (item)-[:DRAWN_FROM]->(copy)
     RETURN count(item) AS items
   }
-  CALL (message, carried) {
-    // What happened to the message is how the copy came to be as it is.
+  CALL (message, copy) {
+    // The history of the message explains the state of the copy too.
     MATCH (event:Event)-[:ABOUT]->(message)
-    CREATE (event)-[:ABOUT]->(carried)
+    CREATE (event)-[:ABOUT]->(copy)
     RETURN count(event) AS events
   }
-  CALL (message, carried) {
+  CALL (message, copy) {
     MATCH (flag:Flag {tenant_id: $tenant_id, id: message.flag_id})
-    // The same act, so that it is not turned down once more; another flag, so that each is taken back
-    // by itself.
+    // The same act, so that memories do not lose weight twice; a flag of its own, so that each can be
+    // taken back by itself.
     CREATE (own:Flag)
     SET
-      own = flag {.*, id: carried.id + '-' + flag.id, range_id: null, copied_from: flag.id},
-      carried.flag_id = own.id
-    CREATE (own)-[:FLAGS]->(carried)
+      own = flag {.*, id: copy.id + '-' + flag.id, range_id: null, copied_from: flag.id},
+      copy.flag_id = own.id
+    CREATE (own)-[:FLAGS]->(copy)
     RETURN count(own) AS flags
   }
-  RETURN collect(message) AS messages, collect(carried) AS there
+  RETURN collect(message) AS messages, collect(copy) AS copied
 }
-CALL (origin, messages, there) {
-  WITH origin, messages, there
+CALL (origin, messages, copied) {
+  WITH origin, messages, copied
   WHERE messages <> []
   SET origin.events = coalesce(origin.events, 0) + 1
   CREATE
@@ -113,7 +113,7 @@ CALL (origin, messages, there) {
       into: $made.id,
       message_ids: [message IN messages | message.id]
     })
-  FOREACH (message IN messages + there | CREATE (event)-[:ABOUT]->(message))
+  FOREACH (message IN messages + copied | CREATE (event)-[:ABOUT]->(message))
   RETURN count(*) AS written
 }
 RETURN
@@ -128,7 +128,7 @@ RETURN
   made.split_first AS split_first,
   made.split_last AS split_last,
   COLLECT {
-    MATCH (made)-[:CONTAINS]->(carried:Message)-[:COPY_OF]->()
-    RETURN carried.id
-    ORDER BY carried.said_at, carried.arrival
+    MATCH (made)-[:CONTAINS]->(copy:Message)-[:COPY_OF]->()
+    RETURN copy.id
+    ORDER BY copy.said_at, copy.arrival
   } AS copies
