@@ -234,18 +234,12 @@ async def compare(
         persona_id = question.persona_id
         words = question.text[len("What about ") : -1].split()
         query = full_text_query(search_scope(TENANT, persona_id), words, {})
+        of_persona = {"tenant_id": TENANT, "persona_id": persona_id, "limit": 50}
         packed = Packed.from_numpy(question.vector)
         await watch.time("RETURN 1", bare(graph, "RETURN 1"))
         await watch.time(
             FLOOR,
-            bare(
-                graph,
-                NEAREST,
-                embedding=packed,
-                tenant_id=TENANT,
-                persona_id=persona_id,
-                limit=50,
-            ),
+            bare(graph, NEAREST, embedding=packed, **of_persona),
             bare(graph, MATCHING, query=query, limit=50),
         )
         call = recall.recall(TENANT, persona_id, question.text, now=NOW, vector=question.vector)
