@@ -1,7 +1,8 @@
-"""What a request costs beside what it cannot do without.
+"""Compares a GET request with the least it could cost.
 
-`GET /api/personas/{id}` against a bare `RETURN 1` through the same driver plus an empty Litestar
-handler on the same server, taken in turns in one run, so that a noisy machine is noisy for all.
+`GET /api/personas/{id}` against the floor: a bare `RETURN 1` through the same driver plus an empty
+Litestar handler on the same kind of server. They take turns in one run, so that noise of the
+machine hits all of them.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from ops.demo import PERSONA
 from ops.home import Stack
 from ops.ports import free_port
 
-LIMIT = 2.0  # times the floor, at the median
+MAX_RATIO = 2.0  # times the floor, at the median
 
 
 def main() -> int:
@@ -35,19 +36,19 @@ def main() -> int:
     rounds = parser.parse_args().rounds
     with (
         tempfile.TemporaryDirectory() as folder,
-        private_stack(Path(folder)) as (stack, inside, key),
+        private_stack(Path(folder)) as (stack, settings, key),
     ):
-        return measure(stack, inside, key, rounds)
+        return measure(stack, settings, key, rounds)
 
 
-def measure(stack: Stack, inside: Settings, key: str, rounds: int) -> int:
+def measure(stack: Stack, settings: Settings, key: str, rounds: int) -> int:
     port = free_port()
     empty = subprocess.Popen([sys.executable, "-m", "bench.empty", str(port)])
     try:
-        wait(f"http://127.0.0.1:{port}/")
+        wait_for(f"http://127.0.0.1:{port}/")
         timings = uvloop.run(
             take_turns(
-                inside,
+                settings,
                 {
                     "empty": caller(f"127.0.0.1:{port}", "/", {}),
                     "persona": caller(
@@ -66,7 +67,7 @@ def measure(stack: Stack, inside: Settings, key: str, rounds: int) -> int:
 
 
 def caller(address: str, path: str, headers: dict[str, str]) -> Callable[[], None]:
-    """One kept-alive connection, with as little client as possible in the figures."""
+    """A function that sends one request over a kept-alive connection, with a minimal client."""
     connection = http.client.HTTPConnection(address)
 
     def call() -> None:
@@ -79,7 +80,7 @@ def caller(address: str, path: str, headers: dict[str, str]) -> Callable[[], Non
     return call
 
 
-def wait(url: str) -> None:
+def wait_for(url: str) -> None:
     for _ in range(100):
         try:
             httpx.get(url)
@@ -93,23 +94,25 @@ def wait(url: str) -> None:
 async def take_turns(
     settings: Settings, calls: dict[str, Callable[[], None]], rounds: int
 ) -> dict[str, list[float]]:
-    # The driver with nothing of ours around it: one connection, one auto-commit statement.
+    """Milliseconds of each call, by its name; each round calls all of them once."""
+    # The bare driver: one connection, one auto-commit statement.
     driver = AsyncGraphDatabase.driver(
         str(settings.neo4j_uri),
         auth=(settings.neo4j_user, settings.neo4j_password.get_secret_value()),
     )
     timings: dict[str, list[float]] = {"return_1": [], **{name: [] for name in calls}}
-    for turn in range(rounds + rounds // 4):
+    warm_up = rounds // 4
+    for turn in range(rounds + warm_up):
         started = time.perf_counter()
         async with driver.session(database=settings.neo4j_database) as session:
             await (await session.run("RETURN 1")).consume()
-        taken = {"return_1": time.perf_counter() - started}
+        spent = {"return_1": time.perf_counter() - started}
         for name, call in calls.items():
             started = time.perf_counter()
             call()
-            taken[name] = time.perf_counter() - started
-        if turn >= rounds // 4:  # the first quarter warms everything up
-            for name, seconds in taken.items():
+            spent[name] = time.perf_counter() - started
+        if turn >= warm_up:
+            for name, seconds in spent.items():
                 timings[name].append(seconds * 1000)
     await driver.close()
     return timings
@@ -126,14 +129,14 @@ def report(timings: dict[str, list[float]]) -> int:
         f"GET /api/personas/{PERSONA}": timings["persona"],
     }
     for name, values in rows.items():
-        cuts = statistics.quantiles(values, n=100)
-        table.add_row(name, *(f"{cuts[at - 1]:.2f}" for at in (50, 95, 99)))
+        percentiles = statistics.quantiles(values, n=100)
+        table.add_row(name, *(f"{percentiles[rank - 1]:.2f}" for rank in (50, 95, 99)))
     console = Console()
     console.print(table)
     floor = statistics.median(rows["both: the floor"])
     ratio = statistics.median(timings["persona"]) / floor
-    console.print(f"{ratio:.2f} times the floor at the median; the limit is {LIMIT:g}.")
-    return int(ratio > LIMIT)
+    console.print(f"{ratio:.2f} times the floor at the median; the limit is {MAX_RATIO:g}.")
+    return int(ratio > MAX_RATIO)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An API that does nothing, served as ours is: the floor under every request."""
+"""An API with one empty handler, served as ours is: the least that a request can cost."""
 
 import sys
 

@@ -1,9 +1,9 @@
-"""How fast what is said becomes candidates, on real-length conversations.
+"""Measures messages per second from the request to drawn candidates, on long conversations.
 
 `--data` is a file of conversations, one JSON object a line: {"conversation", "speakers": [a, b],
 "turns": [{"id", "datetime", "speaker", "text"}]}, such as LoCoMo's, which cannot be shipped here.
-Measured end to end: messages sent over HTTP in batches, candidates drawn by the worker; and the
-same engine functions with an encoder that costs nothing, to see what embedding takes.
+Messages are sent over HTTP in batches, and the worker draws candidates from them. Then the same
+engine functions run with an encoder that costs nothing, to see how much of it is embedding.
 """
 
 import argparse
@@ -36,26 +36,27 @@ from engine.access import (
 )
 from engine.embedding import Embedder, Encoder, Vector
 from engine.extraction import RuleExtractor
-from engine.memory import draw_candidates, read_gate
+from engine.memory import Gate, draw_candidates, read_gate
 from engine.settings import Settings
 from engine.store import Graph
 from engine.talk import Conversation, Message, Speaker, add_conversation, record_messages
 
-BATCH = 50  # messages in a call
-LONGEST = 1800  # seconds to wait for a conversation
-FLOOR = 100  # messages a second without embedding
+BATCH_SIZE = 50  # messages in a request
+MAX_WAIT_SECONDS = 1800  # for the candidates of a conversation
+MIN_RATE = 100  # messages per second without embedding
 
 
 @dataclass(frozen=True)
 class Talk:
-    """One conversation of the data, as messages of one persona's life."""
+    """One conversation of the data, as messages to one persona."""
 
     name: str
     messages: list[Message]
 
     @property
     def batches(self) -> list[list[Message]]:
-        return [self.messages[at : at + BATCH] for at in range(0, len(self.messages), BATCH)]
+        starts = range(0, len(self.messages), BATCH_SIZE)
+        return [self.messages[start : start + BATCH_SIZE] for start in starts]
 
 
 def read_talks(data: Path) -> list[Talk]:
@@ -70,19 +71,19 @@ def read_talks(data: Path) -> list[Talk]:
                 persona_id=name,
                 role=Speaker.USER,
                 content=turn["text"],
-                timestamp=moment(turn["datetime"], place),
+                timestamp=moment(turn["datetime"], index),
                 speaker=turn["speaker"],
                 user_id="second" if turn["speaker"] == second else "first",
             )
-            for place, turn in enumerate(conversation["turns"])
+            for index, turn in enumerate(conversation["turns"])
         ]
         talks.append(Talk(name, messages))
     return talks
 
 
-def moment(text: str, place: int) -> datetime:
-    """Turns of a session share its time; a second apart keeps them in order."""
-    return datetime.fromisoformat(text).replace(tzinfo=UTC) + timedelta(seconds=place)
+def moment(text: str, index: int) -> datetime:
+    """The time of a turn. Turns of a session share one time; a second each keeps their order."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC) + timedelta(seconds=index)
 
 
 def main() -> int:
@@ -91,25 +92,25 @@ def main() -> int:
     talks = read_talks(parser.parse_args().data)
     with (
         tempfile.TemporaryDirectory() as folder,
-        private_stack(Path(folder)) as (stack, inside, key),
+        private_stack(Path(folder)) as (stack, settings, key),
     ):
         with httpx.Client(
             base_url=f"{stack.api_url}/api", headers={"Authorization": f"Bearer {key}"}, timeout=60
         ) as client:
-            recorded, drawn = over_http(client, talks)
-        bare = asyncio.run(without_embedding(inside, talks))
-    return report(talks, recorded, drawn, bare)
+            recorded, drawn = send_over_http(client, talks)
+        without = asyncio.run(run_without_embedding(settings, talks))
+    return report(talks, recorded, drawn, without)
 
 
-def over_http(client: httpx.Client, talks: Sequence[Talk]) -> tuple[float, float]:
-    """Seconds until everything was recorded, and until every candidate was drawn."""
+def send_over_http(client: httpx.Client, talks: Sequence[Talk]) -> tuple[float, float]:
+    """Seconds until all messages were recorded, and until all candidates were drawn."""
     post(client, "instances", {"id": "bench", "name": "Bench"})
     for talk in talks:
         post(client, "personas", {"id": talk.name, "name": talk.name})
         body = {"id": talk.name, "instance_id": "bench", "persona_ids": [talk.name]}
         post(client, "conversations", body)
     post(client, f"conversations/{talks[0].name}/messages", as_body(talks[0].messages[:1]))
-    wait_for(client, talks[0], 1)  # the worker has loaded its model now
+    wait_for(client, talks[0], 1)  # until the worker has loaded its model
 
     started = time.perf_counter()
     for talk in talks:
@@ -143,22 +144,31 @@ def as_body(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 def wait_for(client: httpx.Client, talk: Talk, messages: int) -> None:
-    deadline = time.monotonic() + LONGEST
+    """Wait until candidates were drawn from so many messages."""
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
     while client.get(f"/personas/{talk.name}/gate").json()["messages"] < messages:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{talk.name} was not drawn from within {LONGEST} s")
+            raise TimeoutError(f"{talk.name} was not processed within {MAX_WAIT_SECONDS} s")
         time.sleep(0.1)
 
 
 class NoEncoder(Encoder):
-    """Vectors for nothing."""
+    """The same vector for every text, at no cost."""
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         return [np.ones(384, dtype=np.float32)] * len(texts)
 
 
-async def without_embedding(settings: Settings, talks: Sequence[Talk]) -> dict[str, Any]:
-    """The same functions in one process, with nothing to pay for vectors."""
+@dataclass(frozen=True)
+class WithoutEmbedding:
+    """Seconds for all conversations, and what the gate counted in each."""
+
+    seconds: float
+    gates: list[Gate]
+
+
+async def run_without_embedding(settings: Settings, talks: Sequence[Talk]) -> WithoutEmbedding:
+    """Record and draw in this process, with vectors that cost nothing."""
     graph, caller = Graph.open(settings), Caller("bare", "bench", Role.ADMIN)
     embedder = Embedder(NoEncoder, model="none", dimensions=384, cache=0)
     now = datetime.now(UTC)
@@ -167,8 +177,8 @@ async def without_embedding(settings: Settings, talks: Sequence[Talk]) -> dict[s
     for talk in talks:
         persona = Persona(talk.name, talk.name, Tone.PLAIN, "UTC", now, now)
         await add_persona(graph, caller.tenant_id, persona)
-        opened = Conversation(talk.name, "bench", [talk.name], now)
-        await add_conversation(graph, caller, opened)
+        conversation = Conversation(talk.name, "bench", [talk.name], now)
+        await add_conversation(graph, caller, conversation)
     started = time.perf_counter()
     for talk in talks:
         for batch in talk.batches:
@@ -180,28 +190,29 @@ async def without_embedding(settings: Settings, talks: Sequence[Talk]) -> dict[s
     gates = [await read_gate(graph, caller.tenant_id, talk.name) for talk in talks]
     embedder.close()
     await graph.close()
-    return {"seconds": seconds, "gates": gates}
+    return WithoutEmbedding(seconds, gates)
 
 
-def report(talks: Sequence[Talk], recorded: float, drawn: float, bare: dict[str, Any]) -> int:
+def report(talks: Sequence[Talk], recorded: float, drawn: float, without: WithoutEmbedding) -> int:
     total = sum(len(talk.messages) for talk in talks)
-    table = Table("messages a second", "rate", "seconds")
+    table = Table("what", "messages per second", "seconds")
     for name, seconds in {
         "recorded over HTTP": recorded,
-        "recorded and drawn from, with embedding": drawn,
-        "recorded and drawn from, without embedding": bare["seconds"],
+        "recorded, candidates drawn, with embedding": drawn,
+        "recorded, candidates drawn, without embedding": without.seconds,
     }.items():
         table.add_row(name, f"{total / seconds:.0f}", f"{seconds:.1f}")
     console = Console()
-    console.print(f"{total} messages of {len(talks)} conversations, {BATCH} in a call")
+    console.print(f"{total} messages of {len(talks)} conversations, {BATCH_SIZE} in a request")
     console.print(table)
     for part in ("candidates", "left_out"):
         counts: dict[str, int] = {}
-        for found in bare["gates"]:
-            for name, number in getattr(found, part).items():
+        for gate in without.gates:
+            for name, number in getattr(gate, part).items():
                 counts[name] = counts.get(name, 0) + number
-        console.print(part.replace("_", " "), dict(sorted(counts.items(), key=lambda it: -it[1])))
-    return int(total / bare["seconds"] < FLOOR)
+        most_first = sorted(counts.items(), key=lambda entry: -entry[1])
+        console.print(part.replace("_", " "), dict(most_first))
+    return int(total / without.seconds < MIN_RATE)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How much of what the gate lets through is junk, on a sample of 200 candidates judged by hand.
+"""Measures the share of candidates not worth keeping, on a sample of 200 labelled by hand.
 
-`bench/labels/candidates.jsonl` holds the judgement alone: which conversation, turn and item of
-LoCoMo's development split, and whether somebody would miss it. Junk is a pleasantry, an
-encouragement, a bare reaction or a question about the other one: nothing to remember tomorrow. The
-text stays in the data, which is read by its path (`--data`) and cannot be shipped here.
+`bench/labels/candidates.jsonl` holds only the labels: conversation, turn and item of LoCoMo's
+development split, and whether it is junk. Junk is a pleasantry, an encouragement, a bare reaction
+or a question about the other person. The texts are in the data (`--data`), which cannot be shipped
+here.
 """
 
 import argparse
@@ -24,10 +24,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     drawn = {
-        (talk.name, message.message_id.partition(".")[2], place): item.memory_type.value
+        (talk.name, message.message_id.partition(".")[2], index): item.memory_type.value
         for talk in read_talks(parser.parse_args().data)
         for message in talk.messages
-        for place, item in enumerate(
+        for index, item in enumerate(
             extract(
                 ExtractionInput(
                     message.message_id,
@@ -40,23 +40,25 @@ def main() -> int:
             ).items
         )
     }
-    judged: Counter[tuple[str, bool]] = Counter()
-    gone: Counter[bool] = Counter()
+    labelled: Counter[tuple[str, bool]] = Counter()
+    no_longer_drawn: Counter[bool] = Counter()
     for line in LABELS.read_text().splitlines():
         label = json.loads(line)
         if drawn.get((label["conversation"], label["turn"], label["place"])):
-            judged[label["memory_type"], label["junk"]] += 1
+            labelled[label["memory_type"], label["junk"]] += 1
         else:
-            gone[label["junk"]] += 1
+            no_longer_drawn[label["junk"]] += 1
     console = Console()
     for kind in ("episodic", "semantic", "somatic"):
-        junk, total = judged[kind, True], judged[kind, True] + judged[kind, False]
-        if total:
-            console.print(f"{kind:<9} {junk} of {total} are junk ({junk / total:.0%})")
-    kept = judged.total()
-    share = sum(n for (_, junk), n in judged.items() if junk) / kept
+        junk, good = labelled[kind, True], labelled[kind, False]
+        if junk + good:
+            share = junk / (junk + good)
+            console.print(f"{kind:<9} {junk} of {junk + good} are junk ({share:.0%})")
+    total = labelled.total()
+    share = sum(count for (_, is_junk), count in labelled.items() if is_junk) / total
     console.print(
-        f"together  {share:.1%} of {kept}; no longer drawn: {gone[True]} junk, {gone[False]} good"
+        f"together  {share:.1%} of {total}; no longer drawn: {no_longer_drawn[True]} junk, "
+        f"{no_longer_drawn[False]} good"
     )
     return 0
 

@@ -1,11 +1,12 @@
-"""What a recall costs beside the bare searches it is made of.
+"""Compares a recall with the bare searches it makes.
 
-Memories of a hundred personas, with vectors that cluster by topics as real ones do, words, and
-links: each precedes the next, and is related to others of its topic. And one persona more, of a
-hundred memories, however many there are. All is loaded before it is indexed. Each question is asked
-in turns as a recall and as the floor, in the same run: `RETURN 1`, and a bare filtered vector
-search and a bare full-text query after one another, of 50 rows each. Then many clients ask through
-the API.
+The data: memories of a hundred personas, with vectors that cluster by topic as real ones do, words,
+and links (each memory precedes the next and is related to others of its topic). One more persona,
+the probe, has a hundred memories at every size. Data is loaded before it is indexed.
+
+Each question is asked as a recall and as the floor, in turns in one run. The floor is a bare
+filtered vector search and then a bare full-text query, of 50 rows each. At the end many clients ask
+through the API at the same time.
 """
 
 import argparse
@@ -48,19 +49,21 @@ TENANT = "demo"
 NOW = datetime(2026, 5, 3, 12, tzinfo=UTC)
 PERSONAS = 100
 PROBE, PROBE_SIZE = "probe", 100
-TOPICS, TOPICS_EACH = 200, 20  # in the world, and of one persona
-RELATED = 3  # to so many that came next of its topic
-NOISE = 0.75  # of a vector's length: near memories have a cosine of about 0.6, as in real talk
-AT_ONCE = 1000
-RUNS = 300  # questions to all personas, and as many to the small one
-WARM = 5  # one of so many questions only warms up
+TOPICS, TOPICS_PER_PERSONA = 200, 20
+RELATED = 3  # links to so many earlier memories of the same topic
+NOISE = 0.75  # of a vector's length: a topic's memories have a cosine of 0.6, as in real talk
+BATCH_SIZE = 1000  # rows
+RUNS = 300  # questions to all personas, and as many to the probe
+WARM_UP = 5  # the first fifth of the questions is not counted
 CLIENTS, SECONDS = 32, 60
+CLIENT_RECALL = "recall of one client"
+FLOOR = "bare vector search, bare full text: the floor"
 GOALS = {"p50": 1.5, "p95": 2.5, "growth": 1.5, "exact": 0.95}
 
 LOAD = """
 UNWIND $rows AS row
 CREATE (memory:Memory:Episodic)
-SET memory += row.kept, memory.embedding = toFloatList(row.embedding),
+SET memory += row.properties, memory.embedding = toFloatList(row.embedding),
   memory.said_at = $now - duration({minutes: row.minutes})
 """
 LINK = """
@@ -72,6 +75,10 @@ CREATE (a)-[:$(row[2]) {strength: 0.5, weight_modifier: 1.0, coactivations: 0}]-
 NO_NIGHTS = """
 MATCH (persona:Persona {tenant_id: $tenant_id})
 SET persona.next_night_at = datetime('9999-01-01T00:00Z')
+"""
+CLEAR = """
+MATCH (node:Memory|Persona {tenant_id: $tenant_id})
+CALL (node) { DETACH DELETE node } IN TRANSACTIONS OF 5000 ROWS
 """
 NEAREST = """
 MATCH (it:Candidate|Memory)
@@ -89,46 +96,46 @@ RETURN node.id AS id, score
 
 
 @dataclass
-class World:
-    """What is loaded: the same for the same size."""
+class DataGenerator:
+    """Generates memories; the same ones for the same size."""
 
-    words: list[str]  # of the model, by their places
+    words: list[str]  # of the model, by their index
     dimensions: int
-    chance: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
 
     def __post_init__(self) -> None:
-        self.centres = self.chance.normal(size=(TOPICS, self.dimensions))
+        self.centres = self.random.normal(size=(TOPICS, self.dimensions))
         self.centres /= np.linalg.norm(self.centres, axis=1, keepdims=True)
-        self.topics = self.chance.integers(len(self.words), size=(TOPICS, 60))
+        self.words_by_topic = self.random.integers(len(self.words), size=(TOPICS, 60))
 
-    def near(self, topic: int) -> Vector:
-        noise = self.chance.normal(size=self.dimensions)
+    def vector_near(self, topic: int) -> Vector:
+        noise = self.random.normal(size=self.dimensions)
         return normalized(self.centres[topic] + NOISE * noise / np.linalg.norm(noise))
 
-    def of_persona(self, count: int) -> list[int]:
-        """What each of its memories is about."""
-        some = self.chance.choice(TOPICS, TOPICS_EACH, replace=False)
-        return [int(it) for it in self.chance.choice(some, count)]
+    def topics_of_persona(self, count: int) -> list[int]:
+        """The topic of each of a persona's memories."""
+        topics = self.random.choice(TOPICS, TOPICS_PER_PERSONA, replace=False)
+        return [int(topic) for topic in self.random.choice(topics, count)]
 
-    def memory(self, persona_id: str, place: int, topic: int) -> dict[str, Any]:
-        places = self.chance.choice(self.topics[topic], 12)
-        own, beside, *parts = (self.near(topic) for _ in range(4))
+    def memory(self, persona_id: str, index: int, topic: int) -> dict[str, Any]:
+        word_ids = self.random.choice(self.words_by_topic[topic], 12)
+        own, neighbours, *parts = (self.vector_near(topic) for _ in range(4))
         packed_vectors = MemoryVectors(
-            own, beside, tuple(parts), tuple(places[:8]), tuple(places[8:])
+            own, neighbours, tuple(parts), tuple(word_ids[:8]), tuple(word_ids[8:])
         )
         return {
             "embedding": Packed.from_numpy(own),
-            "minutes": 2 * place,
-            "kept": {
+            "minutes": 2 * index,
+            "properties": {
                 "tenant_id": TENANT,
-                "id": id_from(persona_id, str(place)),
+                "id": id_from(persona_id, str(index)),
                 "persona_id": persona_id,
                 "memory_type": "episodic",
                 "state": "active",
                 "flagged": False,
                 "minimized": False,
                 "category": "none",
-                "text": " ".join(self.words[it] for it in places),
+                "text": " ".join(self.words[word_id] for word_id in word_ids),
                 "content": "{}",
                 "about": "Sam",
                 "conversation_id": persona_id,
@@ -145,15 +152,16 @@ class World:
 
 
 def links(persona_id: str, topics: Sequence[int]) -> Iterator[list[str]]:
-    ids = [id_from(persona_id, str(place)) for place in range(len(topics))]
-    for one, following in itertools.pairwise(ids):
-        yield [one, following, "PRECEDES"]
-    before: dict[int, list[str]] = {}
-    for id_, topic in zip(ids, topics, strict=True):
-        told = before.setdefault(topic, [])
-        for other in told[-RELATED:]:
-            yield [other, id_, "RELATED"]
-        told.append(id_)
+    """Links between a persona's memories: source, target and type."""
+    ids = [id_from(persona_id, str(index)) for index in range(len(topics))]
+    for memory_id, next_id in itertools.pairwise(ids):
+        yield [memory_id, next_id, "PRECEDES"]
+    ids_by_topic: dict[int, list[str]] = {}
+    for memory_id, topic in zip(ids, topics, strict=True):
+        earlier = ids_by_topic.setdefault(topic, [])
+        for earlier_id in earlier[-RELATED:]:
+            yield [earlier_id, memory_id, "RELATED"]
+        earlier.append(memory_id)
 
 
 @dataclass
@@ -164,85 +172,87 @@ class Question:
 
 
 async def load(
-    graph: Graph, embedder: Embedder, world: World, size: int, runs: int
+    graph: Graph, embedder: Embedder, generator: DataGenerator, size: int, runs: int
 ) -> list[Question]:
-    """Load, then index. Returns questions, half of them to the small persona."""
+    """Load the data, then index it. Returns questions, half of them to the probe."""
     for index in ("meaning", "words"):
         await bare(graph, f"DROP INDEX {index} IF EXISTS")
     personas = {f"p{n:03}": size // PERSONAS for n in range(PERSONAS)} | {PROBE: PROBE_SIZE}
-    asked = []
+    questions = []
     for persona_id, count in track(personas.items(), f"Loading {size}"):
         persona = Persona(persona_id, "Ada", Tone.PLAIN, "UTC", NOW, NOW)
         await add_persona(graph, TENANT, persona)
-        topics = world.of_persona(count)
-        rows = [world.memory(persona_id, place, topic) for place, topic in enumerate(topics)]
-        for some in chunks(rows):
-            await bare(graph, LOAD, rows=some, now=NOW)
-        for some in chunks(list(links(persona_id, topics))):
-            await bare(graph, LINK, rows=some, tenant_id=TENANT)
-        take = runs if persona_id == PROBE else math.ceil(runs / PERSONAS)
-        for place in world.chance.integers(count, size=take):
-            words = rows[place]["kept"]["text"].split()[:4]
-            noise = world.chance.normal(size=world.dimensions)
-            about = np.array(rows[place]["embedding"].to_numpy())
-            vector = normalized(about + 0.5 * noise / np.linalg.norm(noise))
-            asked.append(Question(persona_id, f"What about {' '.join(words)}?", vector))
+        topics = generator.topics_of_persona(count)
+        rows = [generator.memory(persona_id, index, topic) for index, topic in enumerate(topics)]
+        for batch in batches(rows):
+            await bare(graph, LOAD, rows=batch, now=NOW)
+        for batch in batches(list(links(persona_id, topics))):
+            await bare(graph, LINK, rows=batch, tenant_id=TENANT)
+        asked = runs if persona_id == PROBE else math.ceil(runs / PERSONAS)
+        for index in generator.random.integers(count, size=asked):
+            words = rows[index]["properties"]["text"].split()[:4]
+            noise = generator.random.normal(size=generator.dimensions)
+            memory_vector = np.array(rows[index]["embedding"].to_numpy())
+            vector = normalized(memory_vector + 0.5 * noise / np.linalg.norm(noise))
+            questions.append(Question(persona_id, f"What about {' '.join(words)}?", vector))
     await bare(graph, NO_NIGHTS, tenant_id=TENANT)
     await claim_model(graph, embedder)
     await bare(graph, "CALL db.awaitIndexes(7200)")
-    return asked
+    return questions
 
 
-def chunks(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    for at in range(0, len(rows), AT_ONCE):
-        yield list(rows[at : at + AT_ONCE])
+def batches(rows: Sequence[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(rows), BATCH_SIZE):
+        yield list(rows[start : start + BATCH_SIZE])
 
 
 class Stopwatch:
-    """How long each of some things took, in milliseconds."""
+    """Milliseconds of calls, by name."""
 
     def __init__(self) -> None:
-        self.took: dict[str, list[float]] = {}
+        self.timings: dict[str, list[float]] = {}
 
-    async def time(self, name: str, *doing: Any) -> list[Any]:
+    async def time(self, name: str, *calls: Any) -> list[Any]:
+        """Await the calls one after another and add their time. Returns their results."""
         start = time.perf_counter()
-        done = [await it for it in doing]
-        self.took.setdefault(name, []).append(1000 * (time.perf_counter() - start))
-        return done
+        results = [await call for call in calls]
+        self.timings.setdefault(name, []).append(1000 * (time.perf_counter() - start))
+        return results
 
-    def at(self, name: str, percent: float) -> float:
-        return float(np.percentile(self.took[name], percent))
+    def percentile(self, name: str, percent: float) -> float:
+        return float(np.percentile(self.timings[name], percent))
 
 
 async def compare(
-    graph: Graph, recall: Recall, asked: Sequence[Question], *, embed: bool
+    graph: Graph, recall: Recall, questions: Sequence[Question], *, embed: bool
 ) -> Stopwatch:
     """Ask each question as a recall and as the floor, in turns."""
     watch = Stopwatch()
-    for place, it in enumerate(asked):
-        if place == len(asked) // WARM:
+    for index, question in enumerate(questions):
+        if index == len(questions) // WARM_UP:
             watch = Stopwatch()
-        words = it.text[11:-1].split()
-        where = {"tenant_id": TENANT, "persona_id": it.persona_id, "limit": 50}
-        query = full_text_query(search_scope(TENANT, it.persona_id), words, {})
-        packed = Packed.from_numpy(it.vector)
+        persona_id = question.persona_id
+        words = question.text[len("What about ") : -1].split()
+        query = full_text_query(search_scope(TENANT, persona_id), words, {})
+        of_persona = {"tenant_id": TENANT, "persona_id": persona_id, "limit": 50}
+        packed = Packed.from_numpy(question.vector)
         await watch.time("RETURN 1", bare(graph, "RETURN 1"))
         await watch.time(
-            "bare vector search, bare full text: the floor",
-            bare(graph, NEAREST, embedding=packed, **where),
+            FLOOR,
+            bare(graph, NEAREST, embedding=packed, **of_persona),
             bare(graph, MATCHING, query=query, limit=50),
         )
-        ask = recall.recall(TENANT, it.persona_id, it.text, now=NOW, vector=it.vector)
-        await watch.time("recall", ask)
+        call = recall.recall(TENANT, persona_id, question.text, now=NOW, vector=question.vector)
+        await watch.time("recall", call)
         if embed:
-            text = f"{it.text} {place}"  # asked for the first time
-            ask = recall.recall(TENANT, it.persona_id, text, now=NOW)
-            await watch.time("recall, with embedding the question", ask)
+            text = f"{question.text} {index}"  # a new text, so that no cache has its vector
+            call = recall.recall(TENANT, persona_id, text, now=NOW)
+            await watch.time("recall, with embedding the question", call)
     return watch
 
 
-async def found_of_exact(graph: Graph, asked: Sequence[Question]) -> float:
-    """How many of the exact ten nearest in the small persona the index finds."""
+async def share_of_exact(graph: Graph, questions: Sequence[Question]) -> float:
+    """The share of the probe's exact ten nearest memories that the index finds."""
     rows = await bare(
         graph,
         "MATCH (m:Memory {tenant_id: $t, persona_id: $p}) RETURN m.id AS id, m.embedding AS vector",
@@ -251,34 +261,37 @@ async def found_of_exact(graph: Graph, asked: Sequence[Question]) -> float:
     )
     vectors = np.array([row["vector"] for row in rows])
     shares = []
-    for it in asked[:100]:
-        exact = {rows[place]["id"] for place in np.argsort(-(vectors @ it.vector))[:10]}
-        told = await bare(
+    for question in questions[:100]:
+        nearest = np.argsort(-(vectors @ question.vector))[:10]
+        exact = {rows[index]["id"] for index in nearest}
+        hits = await bare(
             graph,
             NEAREST,
-            embedding=Packed.from_numpy(it.vector),
+            embedding=Packed.from_numpy(question.vector),
             tenant_id=TENANT,
             persona_id=PROBE,
             limit=10,
         )
-        shares.append(len(exact & {row["id"] for row in told}) / 10)
+        shares.append(len(exact & {row["id"] for row in hits}) / 10)
     return float(np.mean(shares))
 
 
-async def many_clients(url: str, key: str, asked: Sequence[Question], seconds: float) -> Stopwatch:
-    """All of them ask through the API for a while; what is not answered with 200 is raised."""
+async def ask_with_many_clients(
+    url: str, key: str, questions: Sequence[Question], seconds: float
+) -> Stopwatch:
+    """Ask through the API with many clients at once. Raises on an answer that is not 200."""
     watch = Stopwatch()
     until = time.monotonic() + seconds
     headers = {"Authorization": f"Bearer {key}"}
 
     async def client(number: int) -> None:
         async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as http:
-            for it in itertools.cycle(asked[number::CLIENTS]):
+            for question in itertools.cycle(questions[number::CLIENTS]):
                 if time.monotonic() > until:
                     return
-                path = f"/api/personas/{it.persona_id}/recall"
-                ask = http.post(path, json={"query": it.text, "counts": False})
-                (answer,) = await watch.time("one of many", ask)
+                path = f"/api/personas/{question.persona_id}/recall"
+                call = http.post(path, json={"query": question.text, "counts": False})
+                (answer,) = await watch.time(CLIENT_RECALL, call)
                 answer.raise_for_status()
 
     await asyncio.gather(*(client(number) for number in range(CLIENTS)))
@@ -286,72 +299,88 @@ async def many_clients(url: str, key: str, asked: Sequence[Question], seconds: f
 
 
 def show(console: Console, title: str, watch: Stopwatch) -> tuple[float, float]:
-    """Print what was measured. Returns the ratios to the floor at p50 and p95."""
-    table = Table("ms", "p50", "p95", "p99", "times the floor", title=title)
-    floor = next((name for name in watch.took if name.endswith("the floor")), None)
-    ratios = (0.0, 0.0)
-    for name in watch.took:
-        p50, p95, p99 = (watch.at(name, it) for it in (50, 95, 99))
-        told = ""
-        if floor:
-            times = p50 / watch.at(floor, 50), p95 / watch.at(floor, 95)
-            told = f"{times[0]:.2f} / {times[1]:.2f}"
-            ratios = times if name == "recall" else ratios
-        table.add_row(name, f"{p50:.1f}", f"{p95:.1f}", f"{p99:.1f}", told)
+    """Print a table. Returns how many times the floor a recall takes, at p50 and p95."""
+    table = Table("ms", "p50", "p95", "p99", "times the floor: p50 / p95", title=title)
+    recall_ratios = (0.0, 0.0)
+    for name in watch.timings:
+        p50, p95, p99 = (watch.percentile(name, percent) for percent in (50, 95, 99))
+        cell = ""
+        if FLOOR in watch.timings:
+            ratios = p50 / watch.percentile(FLOOR, 50), p95 / watch.percentile(FLOOR, 95)
+            cell = f"{ratios[0]:.2f} / {ratios[1]:.2f}"
+            recall_ratios = ratios if name == "recall" else recall_ratios
+        table.add_row(name, f"{p50:.1f}", f"{p95:.1f}", f"{p99:.1f}", cell)
     console.print(table)
-    return ratios
+    return recall_ratios
+
+
+class Goals:
+    """Prints figures with their goals, and counts the goals that are missed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.missed = 0
+
+    def check(self, name: str, value: float, goal: float, *, at_least: bool = False) -> None:
+        met = value >= goal if at_least else value <= goal
+        self.missed += not met
+        sign = "≥" if at_least else "≤"
+        self._console.print(f"{name}: {value:.2f} (goal {sign} {goal}) {'yes' if met else 'no'}")
 
 
 async def measure(
-    settings: Settings, url: str, key: str, given: argparse.Namespace, console: Console
+    settings: Settings, url: str, key: str, arguments: argparse.Namespace, console: Console
 ) -> int:
-    sizes, seconds = given.sizes, given.seconds
-    missed = 0
-    steady: dict[int, float] = {}
-
-    def judge(told: str, value: float, goal: float, *, least: bool = False) -> None:
-        nonlocal missed
-        good = value >= goal if least else value <= goal
-        missed += not good
-        console.print(
-            f"{told}: {value:.2f} (goal {'≥' if least else '≤'} {goal}) {'yes' if good else 'no'}"
-        )
-
+    sizes, seconds = arguments.sizes, arguments.seconds
+    goals = Goals(console)
+    probe_medians: dict[int, float] = {}
     graph, embedder = Graph.open(settings).with_limit(7200), open_embedder(settings)
     try:
         lexicon = await embedder.lexicon()
         for size in sizes:
-            await bare(
-                graph,
-                "MATCH (n:Memory|Persona {tenant_id: $t}) CALL (n) { DETACH DELETE n } "
-                "IN TRANSACTIONS OF 5000 ROWS",
-                t=TENANT,
-            )
-            world = World(list(lexicon.positions), embedder.dimensions)
-            asked = await load(graph, embedder, world, size, given.runs)
+            await bare(graph, CLEAR, tenant_id=TENANT)
+            generator = DataGenerator(list(lexicon.positions), embedder.dimensions)
+            questions = await load(graph, embedder, generator, size, arguments.runs)
             recall = Recall(graph, embedder, seconds=600)
-            large = [it for it in asked if it.persona_id != PROBE]
-            small = [it for it in asked if it.persona_id == PROBE]
-            watch = await compare(graph, recall, large, embed=True)
-            p50, p95 = show(console, f"{size} memories of {PERSONAS} personas", watch)
-            judge("recall, times the floor at p50", p50, GOALS["p50"])
-            judge("recall, times the floor at p95", p95, GOALS["p95"])
-            watch = await compare(graph, recall, small, embed=False)
-            show(console, f"a persona of {PROBE_SIZE} memories among {size}", watch)
-            steady[size] = watch.at("recall", 50)
-            exact = await found_of_exact(graph, small)
-            judge("of the exact ten nearest in it", exact, GOALS["exact"], least=True)
+            probe_medians[size] = await measure_size(recall, graph, questions, size, goals, console)
         for before, after in itertools.pairwise(sizes):
-            growth = steady[after] / steady[before]
-            judge(f"recall in it at {after}, times that at {before}", growth, GOALS["growth"])
-        watch = await many_clients(url, key, large, seconds)
-        answers = len(watch.took["one of many"])
+            growth = probe_medians[after] / probe_medians[before]
+            name = f"recall in the probe at {after}, times that at {before}"
+            goals.check(name, growth, GOALS["growth"])
+        watch = await ask_with_many_clients(url, key, without_probe(questions), seconds)
+        answers = len(watch.timings[CLIENT_RECALL])
         show(console, f"{CLIENTS} clients for {seconds:.0f} s, through the API", watch)
         console.print(f"{answers / seconds:.0f} recalls/s, every one answered")
     finally:
         embedder.close()
         await graph.close()
-    return int(bool(missed))
+    return int(bool(goals.missed))
+
+
+async def measure_size(
+    recall: Recall,
+    graph: Graph,
+    questions: Sequence[Question],
+    size: int,
+    goals: Goals,
+    console: Console,
+) -> float:
+    """Compare recall with the floor at one size. Returns the probe's median in milliseconds."""
+    watch = await compare(graph, recall, without_probe(questions), embed=True)
+    p50, p95 = show(console, f"{size} memories of {PERSONAS} personas", watch)
+    goals.check("recall, times the floor at p50", p50, GOALS["p50"])
+    goals.check("recall, times the floor at p95", p95, GOALS["p95"])
+    to_probe = [question for question in questions if question.persona_id == PROBE]
+    watch = await compare(graph, recall, to_probe, embed=False)
+    show(console, f"the probe, a persona of {PROBE_SIZE} memories among {size}", watch)
+    exact = await share_of_exact(graph, to_probe)
+    name = "share of the exact ten nearest in the probe"
+    goals.check(name, exact, GOALS["exact"], at_least=True)
+    return watch.percentile("recall", 50)
+
+
+def without_probe(questions: Sequence[Question]) -> list[Question]:
+    return [question for question in questions if question.persona_id != PROBE]
 
 
 def main() -> int:
@@ -359,12 +388,12 @@ def main() -> int:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--seconds", type=float, default=SECONDS)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
         private_stack(Path(folder)) as (stack, settings, key),
     ):
-        return asyncio.run(measure(settings, stack.api_url, key, given, Console()))
+        return asyncio.run(measure(settings, stack.api_url, key, arguments, Console()))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,19 @@
-"""What of a forgotten topic still comes up, on LoCoMo's conversations.
+"""Looks for flagged messages in everything a persona answers, on LoCoMo's conversations.
 
-Each persona lives through its conversation and sleeps on it. Then every third topic is flagged, and
-all questions are asked, and the words that were flagged as well: of recall, of context, of what the
-persona wakes up with, of checkpoints and of an export without what is flagged. None of it may say a
-sentence that was only said in a flagged message, unless it is marked as fallback. It also tells
-what questions whose evidence nobody flagged lose, and how often the fallback comes, by its
-threshold: when it should, for a question all of whose evidence is flagged and for words that were
-kept and then flagged, and when it should not, for a question none of whose evidence is.
+Each conversation is recorded and has its night. Then every third topic is flagged. All questions
+and the flagged texts themselves are asked of recall and context; waking (hydrate), checkpoints and
+an export without flagged messages are read as well. A leak is a sentence that only flagged messages
+contain, in an answer that is not marked as fallback.
+
+Also measured: how much recall is lost for questions without flagged evidence, and how often the
+fallback is used at each threshold. It should be used for questions whose evidence is all flagged
+and for flagged texts that had become memories, and not for questions without flagged evidence.
 """
 
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ from rich.table import Table
 
 from bench.forget import RULES
 from bench.ingest import Talk, read_talks
-from bench.private import bare, over_data
-from bench.quality import CALLER, SOURCES, ask, live, questions
+from bench.private import bare, run_on_data
+from bench.quality import CALLER, SOURCES, ask, read_questions, simulate
 from engine.embedding import Embedder, open_embedder
 from engine.forgetting import Templates, flag_range
 from engine.policy import Layer, set_persona_policy
@@ -35,30 +36,40 @@ from engine.store import Graph
 from engine.talk import ExportFormat, export_conversation, list_checkpoints, make_checkpoints
 from engine.text import sentences
 
-EVERY = 3  # which topics are flagged
-LEAST_WORDS = 5  # of a sentence that tells something
-LOST = 0.005  # of recall@10, that flags may cost what nobody flagged
+FLAGGED_TOPICS = 3  # every third
+MIN_WORDS = 5  # of a sentence that counts
+MAX_RECALL_LOSS = 0.005  # of recall@10, for questions without flagged evidence
 THRESHOLDS = (0.40, 0.45, 0.50, 0.55, 0.60, 0.65)
+SOURCES_OF_LEAKS = ("recall", "context", "waking", "checkpoints", "export")
+ALL_FLAGGED, FLAGGED_TEXT, NONE_FLAGGED = "all flagged", "flagged text", "none flagged"
 
 
 @dataclass(frozen=True)
-class Forgotten:
-    """What was flagged of one conversation."""
+class FlaggedMessages:
+    """What was flagged in one conversation."""
 
     ids: frozenset[str]
     texts: dict[str, str]  # by id
-    sentences: list[str]  # that nobody said elsewhere
+    sentences: list[str]  # that no other message contains
 
-    def leaks(self, told: str) -> bool:
-        return any(it in told for it in self.sentences)
+    def leak_into(self, answer: str) -> bool:
+        return any(sentence in answer for sentence in self.sentences)
 
 
-async def forget(graph: Graph, talk: Talk, now: datetime) -> Forgotten:
+@dataclass
+class Findings:
+    """Leaks by where they were; uses of the fallback by threshold and kind of query."""
+
+    leaks: Counter[str] = field(default_factory=Counter)
+    fallbacks: dict[tuple[float, str], list[bool]] = field(default_factory=dict)
+
+
+async def flag_topics(graph: Graph, talk: Talk, now: datetime) -> FlaggedMessages:
     """Flag every third topic of a conversation."""
     await make_checkpoints(graph, CALLER.tenant_id, talk.name, now=now)
-    found = await list_checkpoints(graph, CALLER, talk.name, limit=10_000)
+    checkpoints = await list_checkpoints(graph, CALLER, talk.name, limit=10_000)
     ids: set[str] = set()
-    for checkpoint in found.items[::EVERY]:
+    for checkpoint in checkpoints.items[::FLAGGED_TOPICS]:
         await flag_range(
             graph,
             Templates(),
@@ -71,45 +82,53 @@ async def forget(graph: Graph, talk: Talk, now: datetime) -> Forgotten:
             now=now,
         )
         ids |= {*checkpoint.message_ids}
-    flagged = [it for it in talk.messages if it.message_id in ids]
-    heard = "\n".join(it.content for it in talk.messages if it.message_id not in ids)
-    alone = [
-        part
-        for it in flagged
-        for part in sentences(it.content)
-        if len(part.split()) >= LEAST_WORDS and part not in heard
+    texts = {
+        message.message_id: message.content
+        for message in talk.messages
+        if message.message_id in ids
+    }
+    others = "\n".join(
+        message.content for message in talk.messages if message.message_id not in ids
+    )
+    only_flagged = [
+        sentence
+        for text in texts.values()
+        for sentence in sentences(text)
+        if len(sentence.split()) >= MIN_WORDS and sentence not in others
     ]
-    return Forgotten(frozenset(ids), {it.message_id: it.content for it in flagged}, alone)
+    return FlaggedMessages(frozenset(ids), texts, only_flagged)
 
 
-async def look(
+async def count_leaks(
     graph: Graph,
     embedder: Embedder,
     talk: str,
-    forgotten: Forgotten,
-    asked: Sequence[str],
+    flagged: FlaggedMessages,
+    queries: Sequence[str],
     now: datetime,
 ) -> Counter[str]:
-    """Where something leaked."""
+    """The number of leaks, by where they were."""
     recall = Recall(graph, embedder, seconds=600)
     leaks: Counter[str] = Counter()
-    for query in track(asked, talk):
+    for query in track(queries, talk):
         recalled = await recall.recall(CALLER.tenant_id, talk, query, now=now, limit=20)
         leaks["recall"] += sum(
-            forgotten.leaks(hit.text) for hit in recalled.hits if not hit.deprioritized
+            flagged.leak_into(hit.text) for hit in recalled.hits if not hit.deprioritized
         )
-        wanted = ContextRequest(talk, query)
-        context = await assemble_context(graph, recall, embedder, CALLER, talk, wanted, now=now)
+        request = ContextRequest(talk, query)
+        context = await assemble_context(graph, recall, embedder, CALLER, talk, request, now=now)
         leaks["context"] += sum(
-            forgotten.leaks(piece.content) for piece in context.pieces if not piece.deprioritized
+            flagged.leak_into(piece.content) for piece in context.pieces if not piece.deprioritized
         )
     for seed in range(20):
         woken = await hydrate(graph, embedder, CALLER.tenant_id, talk, now=now, seed=seed)
-        leaks["waking"] += sum(forgotten.leaks(piece.content) for piece in woken.pieces)
-    told = await list_checkpoints(graph, CALLER, talk, limit=10_000)
-    leaks["checkpoints"] += sum(forgotten.leaks(it.summary) for it in told.items)
+        leaks["waking"] += sum(flagged.leak_into(piece.content) for piece in woken.pieces)
+    checkpoints = await list_checkpoints(graph, CALLER, talk, limit=10_000)
+    leaks["checkpoints"] += sum(
+        flagged.leak_into(checkpoint.summary) for checkpoint in checkpoints.items
+    )
     for format_ in ExportFormat:
-        written = await export_conversation(
+        parts = await export_conversation(
             graph,
             CALLER,
             talk,
@@ -118,85 +137,104 @@ async def look(
             first_id=None,
             last_id=None,
         )
-        leaks["export"] += forgotten.leaks("".join([part async for part in written]))
+        leaks["export"] += flagged.leak_into("".join([part async for part in parts]))
     return leaks
 
 
-async def fallbacks(
-    graph: Graph, embedder: Embedder, talk: str, asked: Sequence[tuple[str, str]], now: datetime
-) -> list[tuple[float, str, bool]]:
-    """At each threshold, whether the fallback came, of each kind of query."""
-    found = []
+async def measure_fallbacks(
+    graph: Graph,
+    embedder: Embedder,
+    talk: str,
+    queries: Sequence[tuple[str, str]],  # kind and text
+    now: datetime,
+) -> dict[tuple[float, str], list[bool]]:
+    """Whether the fallback was used, for each query, by threshold and kind."""
+    used: dict[tuple[float, str], list[bool]] = {}
     for threshold in THRESHOLDS:
         layer = Layer(figures={"forget_fallback_threshold": threshold})
         await set_persona_policy(graph, CALLER.tenant_id, talk, layer)
         recall = Recall(graph, embedder, seconds=600)
-        for which, query in asked:
-            told = await recall.recall(CALLER.tenant_id, talk, query, now=now)
-            found.append((threshold, which, told.fallback))
-    return found
+        for kind, query in queries:
+            answer = await recall.recall(CALLER.tenant_id, talk, query, now=now)
+            used.setdefault((threshold, kind), []).append(answer.fallback)
+    return used
 
 
 async def measure(settings: Settings, data: Path, console: Console) -> int:
     graph = Graph.open(settings).with_limit(120)
     embedder = open_embedder(settings)
-    leaks: Counter[str] = Counter()
-    came: dict[tuple[float, str], list[bool]] = {}
+    findings = Findings()
     try:
-        talks, asked = read_talks(data), questions(data)
-        now = await live(graph, embedder, talks)
+        talks, questions = read_talks(data), read_questions(data)
+        now = await simulate(graph, embedder, talks)
         recall = Recall(graph, embedder, seconds=600)
-        before = await ask(recall, graph, asked, now, recall.profile)
-        forgotten = {talk.name: await forget(graph, talk, now) for talk in talks}
-        after = await ask(recall, graph, asked, now, recall.profile)
-        rows = await bare(graph, SOURCES, tenant_id=CALLER.tenant_id)
-        kept = {id_ for row in rows for id_ in row["messages"]}
-        for talk in talks:
-            gone = forgotten[talk.name]
-            mine = [it for it in asked if it["talk"] == talk.name]
-            texts = [*(it["question"] for it in mine), *gone.texts.values()]
-            leaks += await look(graph, embedder, talk.name, gone, texts, now)
-            kinds = [
-                *((kind(it, gone), it["question"]) for it in mine),
-                *(("its words", text) for id_, text in gone.texts.items() if id_ in kept),
-            ]
-            for threshold, which, fell in await fallbacks(
-                graph, embedder, talk.name, [it for it in kinds if it[0]], now
-            ):
-                came.setdefault((threshold, which), []).append(fell)
+        before = await ask(recall, graph, questions, now, recall.profile)
+        flagged = {talk.name: await flag_topics(graph, talk, now) for talk in talks}
+        after = await ask(recall, graph, questions, now, recall.profile)
+        for name, messages in flagged.items():
+            of_talk = [question for question in questions if question["talk"] == name]
+            await examine(graph, embedder, name, messages, of_talk, now, findings)
     finally:
         embedder.close()
         await graph.close()
-
-    lost = [
-        one.recall(10) - other.recall(10)
-        for it, one, other in zip(asked, before, after, strict=True)
-        if kind(it, forgotten[it["talk"]]) == "none flagged"
+    losses = [
+        earlier.recall(10) - later.recall(10)
+        for question, earlier, later in zip(questions, before, after, strict=True)
+        if kind_of(question, flagged[question["talk"]]) == NONE_FLAGGED
     ]
-    change = float(np.mean(lost)) if lost else 0.0
-    flagged = sum(len(it.ids) for it in forgotten.values())
-    table = Table("messages flagged", f"{flagged} of {sum(len(it.messages) for it in talks)}")
-    for where in ("recall", "context", "waking", "checkpoints", "export"):
-        table.add_row(f"leaks in {where}", str(leaks[where]))
-    table.add_row("recall@10 lost where nothing was flagged", f"{change:.2%} of {len(lost)}")
+    loss = float(np.mean(losses)) if losses else 0.0
+    total = sum(len(messages.ids) for messages in flagged.values())
+    table = Table("messages flagged", f"{total} of {sum(len(talk.messages) for talk in talks)}")
+    for source in SOURCES_OF_LEAKS:
+        table.add_row(f"leaks in {source}", str(findings.leaks[source]))
+    table.add_row("recall@10 lost where nothing was flagged", f"{loss:.2%} of {len(losses)}")
     console.print(table)
-    whiches = ("all flagged", "its words", "none flagged")
-    table = Table("the fallback comes, threshold", *whiches)
+    show_fallbacks(console, findings)
+    return int(findings.leaks.total() > 0 or loss > MAX_RECALL_LOSS)
+
+
+async def examine(
+    graph: Graph,
+    embedder: Embedder,
+    talk: str,
+    flagged: FlaggedMessages,
+    questions: Sequence[dict[str, Any]],
+    now: datetime,
+    findings: Findings,
+) -> None:
+    """Add the leaks and fallbacks of one conversation to the findings."""
+    texts = [*(question["question"] for question in questions), *flagged.texts.values()]
+    findings.leaks += await count_leaks(graph, embedder, talk, flagged, texts, now)
+    rows = await bare(graph, SOURCES, tenant_id=CALLER.tenant_id)
+    remembered = {message_id for row in rows for message_id in row["messages"]}
+    queries = [
+        *((kind_of(question, flagged), question["question"]) for question in questions),
+        *((FLAGGED_TEXT, text) for id_, text in flagged.texts.items() if id_ in remembered),
+    ]
+    queries = [query for query in queries if query[0]]
+    for key, used in (await measure_fallbacks(graph, embedder, talk, queries, now)).items():
+        findings.fallbacks.setdefault(key, []).extend(used)
+
+
+def show_fallbacks(console: Console, findings: Findings) -> None:
+    kinds = (ALL_FLAGGED, FLAGGED_TEXT, NONE_FLAGGED)
+    table = Table("fallback used at threshold", *kinds)
     for threshold in THRESHOLDS:
-        each = (came.get((threshold, which), []) for which in whiches)
-        told = (f"{np.mean(it):.1%} of {len(it)}" if it else "never asked" for it in each)
-        table.add_row(f"{threshold:.2f}", *told)
+        cells = []
+        for kind in kinds:
+            used = findings.fallbacks.get((threshold, kind), [])
+            cells.append(f"{np.mean(used):.1%} of {len(used)}" if used else "not asked")
+        table.add_row(f"{threshold:.2f}", *cells)
     console.print(table)
-    return int(sum(leaks.values()) > 0 or change > LOST)
 
 
-def kind(question: dict[str, Any], gone: Forgotten) -> str:
-    """How much of a question's evidence is flagged; nothing when it is some of it."""
+def kind_of(question: dict[str, Any], flagged: FlaggedMessages) -> str:
+    """Whether all or none of a question's evidence is flagged; empty for a part of it."""
     evidence = {f"{question['talk']}.{turn}" for turn in question["evidence"]}
-    if evidence <= gone.ids:
-        return "all flagged"
-    return "" if evidence & gone.ids else "none flagged"
+    if evidence <= flagged.ids:
+        return ALL_FLAGGED
+    return "" if evidence & flagged.ids else NONE_FLAGGED
 
 
 if __name__ == "__main__":
-    sys.exit(over_data(measure, __doc__))
+    sys.exit(run_on_data(measure, __doc__))

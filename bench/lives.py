@@ -1,11 +1,11 @@
-"""Personas live through whole conversations: every message over HTTP, every night as it comes.
+"""Replays whole conversations: every message over HTTP, and every night when it is due.
 
 `--data` is a file of conversations as `bench.ingest` describes it; it may be given several times.
-Each conversation is one persona's life, day by day on a clock that is moved: what is said on a day
-is recorded through the API, drawn from and put into checkpoints by the functions that the worker's
-jobs call, and every night that comes due is claimed and run. What each stage took is told for 1,000
-messages and for a million characters. Fails when a message is not recorded, when a night does not
-end, leaves something undone, or takes longer than it may.
+Each conversation has its own persona and runs day by day on a movable clock: messages are recorded
+through the API, candidates and checkpoints are made by the functions that the worker's jobs call,
+and every night that is due is claimed and run. Reports seconds per stage for 1,000 messages and for
+a million characters. Fails when a message is not recorded, or when a night does not end, leaves
+something undone or takes too long.
 """
 
 import argparse
@@ -42,9 +42,9 @@ from engine.settings import Settings
 from engine.store import Graph, migrate
 from engine.talk import make_checkpoints
 
-BATCH = 50  # messages in a call
+BATCH_SIZE = 50  # messages in a request
 DAY = timedelta(days=1)
-# What a night may take: so long by itself, and so long for each message of the days it is about.
+# What a night may take: a base, and so much for each message of the last four days.
 NIGHT_SECONDS, MESSAGE_SECONDS = 5.0, 0.25
 
 
@@ -61,22 +61,22 @@ class Turn:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What is said to one persona in its life."""
+    """All messages to one persona, in their order."""
 
     name: str
     turns: list[Turn]
 
     @property
     def days(self) -> Iterator[tuple[datetime, list[Turn]]]:
-        """Midnight of each day on which something is said, and what is."""
-        for _, said in groupby(self.turns, key=lambda turn: turn.said_at.date()):
-            turns = list(said)
+        """Midnight of each day that has messages, with its messages."""
+        for _, group in groupby(self.turns, key=lambda turn: turn.said_at.date()):
+            turns = list(group)
             yield turns[0].said_at.replace(hour=0, minute=0, second=0, microsecond=0), turns
 
 
 @dataclass
-class Lived:
-    """What it took, and what went wrong."""
+class Replay:
+    """Counts, seconds by stage, and what went wrong."""
 
     messages: int = 0
     characters: int = 0
@@ -93,28 +93,28 @@ class Lived:
 
 
 def read_conversations(data: Path) -> list[Conversation]:
-    found = []
+    conversations = []
     for line in data.read_text().splitlines():
-        told = json.loads(line)
+        entry = json.loads(line)
         turns = [
             Turn(
-                message_id=f"{told['conversation']}.{turn['id']}",
+                message_id=f"{entry['conversation']}.{turn['id']}",
                 role="persona" if turn.get("role") == "assistant" else "user",
                 speaker=turn["speaker"],
                 content=turn["text"],
-                said_at=moment(turn["datetime"], place),
+                said_at=moment(turn["datetime"], index),
             )
-            for place, turn in enumerate(told["turns"])
+            for index, turn in enumerate(entry["turns"])
         ]
-        found.append(
-            Conversation(told["conversation"], sorted(turns, key=lambda turn: turn.said_at))
+        conversations.append(
+            Conversation(entry["conversation"], sorted(turns, key=lambda turn: turn.said_at))
         )
-    return found
+    return conversations
 
 
 @dataclass(frozen=True)
-class World:
-    """Where personas live: the API as a client sees it, and what the jobs work with."""
+class Engine:
+    """The API through a client, and what the worker's jobs use."""
 
     graph: Graph
     embedder: Embedder
@@ -124,119 +124,123 @@ class World:
     async def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
         return await self.client.post(f"/api/{path}", json=body)
 
-    async def live(self, conversation: Conversation, lived: Lived) -> None:
-        """One persona's whole life."""
+    async def replay(self, conversation: Conversation, replay: Replay) -> None:
+        """Replay one conversation with all its nights."""
         name = conversation.name
         await self.move_clock(conversation.turns[0].said_at)
-        opened = {"id": name, "instance_id": "bench", "persona_ids": [name]}
+        conversation_body = {"id": name, "instance_id": "bench", "persona_ids": [name]}
         for path, body in (
             ("instances", {"id": "bench", "name": "Bench"}),
             ("personas", {"id": name, "name": "Ada", "time_zone": "UTC"}),
-            ("conversations", opened),
+            ("conversations", conversation_body),
         ):
-            made = await self.post(path, body)
-            if made.status_code not in (200, 201):
-                lived.failures.append(f"{path}: {made.status_code} {made.text[:200]}")
+            answer = await self.post(path, body)
+            if answer.status_code not in (200, 201):
+                replay.failures.append(f"{path}: {answer.status_code} {answer.text[:200]}")
                 return
-        said: list[tuple[datetime, int]] = []  # days, and how much was said on them
+        said: list[tuple[datetime, int]] = []  # midnights, and the messages of the day
         night = next_night(conversation.turns[0].said_at, "UTC", "03:00")
         for midnight, turns in conversation.days:
-            night = await self.sleep(name, night, turns[0].said_at, said, lived)
-            await self.spend_day(name, turns, lived)
+            night = await self.run_nights(name, night, turns[0].said_at, said, replay)
+            await self.record_day(name, turns, replay)
             said.append((midnight, len(turns)))
-        await self.sleep(name, night, conversation.turns[-1].said_at + 2 * DAY, said, lived)
-        await self.check(name, conversation, lived)
+        await self.run_nights(name, night, conversation.turns[-1].said_at + 2 * DAY, said, replay)
+        await self.check(name, conversation, replay)
 
-    async def spend_day(self, name: str, turns: Sequence[Turn], lived: Lived) -> None:
-        for at in range(0, len(turns), BATCH):
-            batch = turns[at : at + BATCH]
+    async def record_day(self, name: str, turns: Sequence[Turn], replay: Replay) -> None:
+        for start in range(0, len(turns), BATCH_SIZE):
+            batch = turns[start : start + BATCH_SIZE]
             now = batch[-1].said_at
             await self.move_clock(now)
-            with lived.timed("record"):
+            with replay.timed("record"):
                 answer = await self.post(
                     f"conversations/{name}/messages",
-                    {"messages": [as_body(it, name) for it in batch]},
+                    {"messages": [as_body(turn, name) for turn in batch]},
                 )
             if answer.status_code != 201:
-                lived.failures.append(f"messages: {answer.status_code} {answer.text[:200]}")
+                replay.failures.append(f"messages: {answer.status_code} {answer.text[:200]}")
                 continue
-            lived.messages += len(batch)
-            lived.characters += sum(len(turn.content) for turn in batch)
-            with lived.timed("draw"):
+            replay.messages += len(batch)
+            replay.characters += sum(len(turn.content) for turn in batch)
+            with replay.timed("draw"):
                 await draw_candidates(
                     self.graph, self.embedder, RuleExtractor(), self.tenant_id, name, now=now
                 )
-            with lived.timed("checkpoint"):
+            with replay.timed("checkpoint"):
                 await make_checkpoints(self.graph, self.tenant_id, name, now=now)
 
-    async def sleep(
+    async def run_nights(
         self,
         name: str,
         at: datetime,
         until: datetime,
         said: list[tuple[datetime, int]],
-        lived: Lived,
+        replay: Replay,
     ) -> datetime:
-        """Run every night before a time, as the timetable would. Returns when the next one is."""
+        """Run every night until a time, as the timetable would. Returns when the next is due."""
         while at <= until:
             await self.move_clock(at)
             due = await claim_due_nights(self.graph, now=at, limit=1000)
             if (self.tenant_id, name) in due:
-                lately = sum(count for midnight, count in said if at - midnight <= 4 * DAY)
-                await self.night(name, at, lately, lived)
+                recent = sum(count for midnight, count in said if at - midnight <= 4 * DAY)
+                await self.run_night(name, at, recent, replay)
             else:
-                lived.failures.append(f"night of {at:%Y-%m-%d}: was not due")
+                replay.failures.append(f"night of {at:%Y-%m-%d}: was not due")
             at += DAY
         return at
 
-    async def night(self, name: str, at: datetime, said: int, lived: Lived) -> None:
+    async def run_night(self, name: str, at: datetime, messages: int, replay: Replay) -> None:
         started = time.perf_counter()
         try:
             run = await run_night(self.graph, self.tenant_id, name, now=at, started_by="bench")
         except EngineError as error:
-            lived.failures.append(f"night of {at:%Y-%m-%d}: {error}")
+            replay.failures.append(f"night of {at:%Y-%m-%d}: {error}")
             return
-        took = time.perf_counter() - started
-        lived.nights += 1
-        lived.longest_night = max(lived.longest_night, took)
+        seconds = time.perf_counter() - started
+        replay.nights += 1
+        replay.longest_night = max(replay.longest_night, seconds)
         for stage in run.stages:
-            lived.seconds[f"night: {stage.stage}"] += stage.seconds or 0.0
-            left = {why: it for why, it in stage.could_not.items() if why not in EXPECTED}
-            if left:
-                lived.failures.append(f"night of {at:%Y-%m-%d}, {stage.stage}: left {left}")
-        lived.seconds["night: the rest"] += took - (run.seconds or 0.0)
+            replay.seconds[f"night: {stage.stage}"] += stage.seconds or 0.0
+            undone = {
+                reason: count for reason, count in stage.could_not.items() if reason not in EXPECTED
+            }
+            if undone:
+                replay.failures.append(f"night of {at:%Y-%m-%d}, {stage.stage}: undone {undone}")
+        replay.seconds["night: the rest"] += seconds - (run.seconds or 0.0)
         if run.state != "done":
-            lived.failures.append(f"night of {at:%Y-%m-%d}: {run.state}")
-        if took > NIGHT_SECONDS + MESSAGE_SECONDS * said:
-            lived.failures.append(f"night of {at:%Y-%m-%d}: {took:.1f} s for {said} messages")
+            replay.failures.append(f"night of {at:%Y-%m-%d}: {run.state}")
+        if seconds > NIGHT_SECONDS + MESSAGE_SECONDS * messages:
+            replay.failures.append(
+                f"night of {at:%Y-%m-%d}: {seconds:.1f} s for {messages} messages"
+            )
 
-    async def check(self, name: str, conversation: Conversation, lived: Lived) -> None:
-        """Every message can be read again, and nothing waits."""
-        found, cursor = 0, None
+    async def check(self, name: str, conversation: Conversation, replay: Replay) -> None:
+        """Check that every message can be read, and that no candidate waits."""
+        count, cursor = 0, None
         while True:
             page = await self.client.get(
                 f"/api/conversations/{name}/messages",
                 params={"limit": 200} | ({"cursor": cursor} if cursor else {}),
             )
             if page.status_code != 200:
-                lived.failures.append(f"reading messages: {page.status_code}")
+                replay.failures.append(f"reading messages: {page.status_code}")
                 return
-            found += len(page.json()["items"])
+            count += len(page.json()["items"])
             cursor = page.json()["next_cursor"]
             if not cursor:
                 break
-        if found != len(conversation.turns):
-            lived.failures.append(f"{found} of {len(conversation.turns)} messages are there")
+        if count != len(conversation.turns):
+            replay.failures.append(f"{count} of {len(conversation.turns)} messages are there")
         pending = await self.client.get(f"/api/personas/{name}/candidates", params={"limit": 1})
         if pending.json()["items"]:
-            lived.failures.append("candidates still wait after the last night")
+            replay.failures.append("candidates still wait after the last night")
 
     async def move_clock(self, now: datetime) -> None:
         answer = await self.client.put("/api/clock", json={"now": now.isoformat()})
         answer.raise_for_status()
 
 
-EXPECTED = ("editable", "suppressed", "pinned")  # what a night leaves by rule
+EXPECTED = ("editable", "suppressed", "pinned")  # reasons why a night leaves something undone
 
 
 def as_body(turn: Turn, persona_id: str) -> dict[str, Any]:
@@ -253,8 +257,8 @@ def as_body(turn: Turn, persona_id: str) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def world(settings: Settings) -> AsyncIterator[World]:
-    """A tenant of its own behind an API in this process."""
+async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
+    """An API in this process, with a tenant for the benchmark."""
     graph, embedder = Graph.open(settings), open_embedder(settings)
     await migrate(graph)
     await claim_model(graph, embedder)
@@ -272,64 +276,67 @@ async def world(settings: Settings) -> AsyncIterator[World]:
             timeout=60,
         ) as client,
     ):
-        yield World(graph, embedder, client, tenant_id)
+        yield Engine(graph, embedder, client, tenant_id)
         await client.put("/api/clock", json={"now": None})
     embedder.close()
     await graph.close()
 
 
-async def live_through(
-    settings: Settings, files: Sequence[Path], most: int | None
-) -> dict[str, Lived]:
-    lives: dict[str, Lived] = {}
-    async with world(settings) as here:
+async def replay_files(
+    settings: Settings, files: Sequence[Path], limit: int | None
+) -> dict[str, Replay]:
+    """Replay the first conversations of each file. Returns the figures by corpus."""
+    replays: dict[str, Replay] = {}
+    async with open_engine(settings) as engine:
         for file in files:
-            lived = lives[corpus_of(file)] = Lived()
-            for conversation in track(read_conversations(file)[:most], corpus_of(file)):
-                await here.live(conversation, lived)
-    return lives
+            replay = replays[corpus_of(file)] = Replay()
+            for conversation in track(read_conversations(file)[:limit], corpus_of(file)):
+                await engine.replay(conversation, replay)
+    return replays
 
 
 def corpus_of(file: Path) -> str:
     return file.parent.name or file.stem
 
 
-def report(lives: dict[str, Lived], console: Console) -> int:
-    for corpus, lived in lives.items():
+def report(replays: dict[str, Replay], console: Console) -> int:
+    for corpus, replay in replays.items():
         table = Table(
             "stage", "seconds", "for 1,000 messages", "for 1,000,000 characters", title=corpus
         )
-        for stage, seconds in lived.seconds.items():
+        for stage, seconds in replay.seconds.items():
             table.add_row(
                 stage,
                 f"{seconds:.2f}",
-                f"{1000 * seconds / max(1, lived.messages):.2f}",
-                f"{1_000_000 * seconds / max(1, lived.characters):.2f}",
+                f"{1000 * seconds / max(1, replay.messages):.2f}",
+                f"{1_000_000 * seconds / max(1, replay.characters):.2f}",
             )
         console.print(table)
         console.print(
-            f"{lived.messages} messages, {lived.characters} characters, {lived.nights} nights, "
-            f"the longest {lived.longest_night:.1f} s; allowed are {NIGHT_SECONDS:g} s and "
+            f"{replay.messages} messages, {replay.characters} characters, {replay.nights} nights, "
+            f"the longest {replay.longest_night:.1f} s; allowed are {NIGHT_SECONDS:g} s and "
             f"{MESSAGE_SECONDS:g} s for each message of the days before."
         )
-        for failure in lived.failures:
+        for failure in replay.failures:
             console.print(f"[red]{failure}")
-    return int(any(lived.failures for lived in lives.values()))
+    return int(any(replay.failures for replay in replays.values()))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, action="append")
-    parser.add_argument("--limit", type=int, help="conversations of each file")
-    asked = parser.parse_args()
+    parser.add_argument("--limit", type=int, help="replay only so many conversations of each file")
+    arguments = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
         private_neo4j(Path(folder)) as settings,
         private_redis(Path(folder)) as redis_url,
     ):
         own = {"redis_url": redis_url, "clock": "movable", "log_level": "error"}
-        lives = asyncio.run(live_through(settings.model_copy(update=own), asked.data, asked.limit))
-    return report(lives, Console(width=110))
+        replays = asyncio.run(
+            replay_files(settings.model_copy(update=own), arguments.data, arguments.limit)
+        )
+    return report(replays, Console(width=110))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""What a night costs beside the bare updates it cannot do without.
+"""Compares a night with the bare updates it makes.
 
-One persona whose every memory was used and is due to fade, with four links each, one in twenty of
-them weak: `strengthen`, `prune` and `decay` through `run_night`, ledger and all, against the same
-updates as bare Cypher, taken in turns on the same graph in one run. Then a night in which one
-memory in a hundred was touched, against the night in which all were; and what a memory costs in a
-graph of a tenth of the size.
+All memories of one persona were used and are due to fade; each has four links, and one link in
+twenty is weak. `strengthen`, `prune` and `decay` run through `run_night`, with its ledger, and as
+the floor: the same updates as bare Cypher. They take turns on the same graph in one run.
+
+Then a night in which one memory in a hundred was touched, compared with the night in which all
+were; and the time per memory, compared with a graph of a tenth of the size.
 """
 
 import argparse
@@ -35,18 +36,18 @@ from engine.settings import Settings
 from engine.store import Graph, migrate
 
 NOW = datetime(2026, 11, 16, 3, 30, tzinfo=UTC)
-USED, DUE, LATER = (NOW + timedelta(hours=it) for it in (-5, -1, 24 * 20))
-WHOSE: dict[str, Any] = {"tenant_id": "bench", "persona_id": "ada"}
+USED, DUE, LATER = (NOW + timedelta(hours=hours) for hours in (-5, -1, 24 * 20))
+PERSONA: dict[str, Any] = {"tenant_id": "bench", "persona_id": "ada"}
 STAGES = ("strengthen", "prune", "decay")
 LINKS = 4  # from each memory
-WEAK = 5  # the first link of every fifth memory: one link in twenty
+WEAK = 5  # the first link of every fifth memory is weak: one link in twenty
 TYPES = [kind.value for kind in LinkType]
-BATCH = 10_000  # rows
+BATCH_SIZE = 10_000  # rows
 WARM_UP = 2  # rounds that are not counted, of the smaller graph
 
-# Times the floor; share of a whole night when one memory in a hundred was touched; growth of the
-# time for a memory when there are ten times as many.
-FLOOR_LIMIT, TOUCHED_LIMIT, GROWTH_LIMIT = 2.0, 0.05, 1.2
+# Times the floor; share of a full night when one memory in a hundred was touched; growth of the
+# time per memory when there are ten times as many.
+MAX_RATIO, MAX_TOUCHED_SHARE, MAX_GROWTH = 2.0, 0.05, 1.2
 TOUCHED = 100  # every hundredth memory
 
 ADD_MEMORIES = """
@@ -75,9 +76,9 @@ SET
       WHEN 'long ago' THEN $now - duration({days: 70})
     END
 """
-# Everything as it was before a night; with $every above 1, only every so-manieth is to be touched.
+# Restores the state before a night. With $every = 100, only every hundredth memory is touched.
 RESET = (
-    "MATCH (it:Step|Run) CALL (it) { DETACH DELETE it } IN TRANSACTIONS OF 100 ROWS",
+    "MATCH (node:Step|Run) CALL (node) { DETACH DELETE node } IN TRANSACTIONS OF 100 ROWS",
     "MATCH (persona:Persona) REMOVE persona.slept_at",
     """
 MATCH (memory:Memory)
@@ -98,7 +99,7 @@ MATCH (:Memory)-[link]->(:Memory)
 WHERE link.strength <> link.similarity
 CALL (link) { SET link.strength = link.similarity } IN TRANSACTIONS OF 10000 ROWS""",
 )
-# The same values in the same properties, and nothing else: no ledger, no policy, nothing looked up.
+# The same values in the same properties, and nothing else: no ledger, no policy, no reads.
 FLOOR = {
     "strengthen": (
         """
@@ -131,7 +132,7 @@ CALL (memory) {
 } IN TRANSACTIONS OF 10000 ROWS""",
     ),
 }
-LEFT = """
+CHECKSUM = """
 MATCH (memory:Memory)
 WITH
   count(*) AS memories,
@@ -157,7 +158,7 @@ Timings = dict[str, list[float]]  # seconds, by what was timed
 
 @dataclass(frozen=True)
 class Bench:
-    """A graph of one persona, by the engine's door and by a bare driver."""
+    """A graph of one persona, used through the engine and through a bare driver."""
 
     graph: Graph
     driver: AsyncDriver
@@ -165,18 +166,20 @@ class Bench:
 
     async def bare(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
         async with self.driver.session(database=self.database) as session:
-            result = await session.run(f"CYPHER 25 {statement}", {**WHOSE, **parameters})
+            result = await session.run(f"CYPHER 25 {statement}", {**PERSONA, **parameters})
             return [dict(record) async for record in result]
 
     async def load(self, size: int) -> list[dict[str, Any]]:
-        """The memories and links of a persona. Returns the weak links, to be put back."""
-        await self.bare("MATCH (it:Memory) CALL (it) { DETACH DELETE it } IN TRANSACTIONS")
+        """Load a persona's memories and links. Returns the weak links, which a reset puts back."""
+        await self.bare(
+            "MATCH (memory:Memory) CALL (memory) { DETACH DELETE memory } IN TRANSACTIONS"
+        )
         ids = [new_id() for _ in range(size)]
         for batch in batches(memories(ids)):
-            await self.bare(ADD_MEMORIES, rows=batch, all={**WHOSE, **ALIKE}, now=NOW)
+            await self.bare(ADD_MEMORIES, rows=batch, all={**PERSONA, **SHARED_PROPERTIES}, now=NOW)
         for batch in batches(links(ids)):
             await self.bare(ADD_LINKS, rows=batch, now=NOW)
-        # Statements that were planned on an empty graph are planned again.
+        # Plans made for an empty graph would be slow.
         await self.bare("CALL db.prepareForReplanning()")
         return [row for row in links(ids) if row["strength"] < 0.1]
 
@@ -187,31 +190,31 @@ class Bench:
             await self.bare(ADD_LINKS, rows=batch, now=NOW)
 
     async def night(self) -> dict[str, float]:
-        """Seconds of a whole night, and of the stages that are held against the floor."""
+        """Seconds of a whole night, of each stage, and of the three compared with the floor."""
         started = time.perf_counter()
         run = await run_night(
             self.graph,
-            **WHOSE,
+            **PERSONA,
             now=NOW,
             started_by="bench",
         )
-        taken = {"whole": time.perf_counter() - started}
-        taken |= {it.stage: it.seconds or 0.0 for it in run.stages}
-        return taken | {"all": sum(taken[name] for name in STAGES)}
+        seconds = {"whole": time.perf_counter() - started}
+        seconds |= {stage.stage: stage.seconds or 0.0 for stage in run.stages}
+        return seconds | {"all": sum(seconds[name] for name in STAGES)}
 
     async def floor(self) -> dict[str, float]:
-        taken = {}
+        """Seconds of the same updates as bare Cypher, by stage."""
+        seconds = {}
         for name, statements in FLOOR.items():
             started = time.perf_counter()
             for statement in statements:
                 await self.bare(statement, since=NOW - timedelta(hours=24))
-            taken[name] = time.perf_counter() - started
-        return taken | {"all": sum(taken.values())}
+            seconds[name] = time.perf_counter() - started
+        return seconds | {"all": sum(seconds.values())}
 
 
-# What all memories of the benchmark have in common. They carry no embedding: no stage that is
-# measured here reads one.
-ALIKE = {
+# Properties of every memory. None has an embedding: no stage measured here reads it.
+SHARED_PROPERTIES = {
     "state": "active",
     "content": '{"who": "Sam", "said": "We walked along the river and talked until it was dark."}',
     "about": "Sam",
@@ -232,13 +235,13 @@ ALIKE = {
 
 
 def memories(ids: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for place, memory_id in enumerate(ids):
-        label = ("Episodic", "Semantic", "Somatic")[place % 3]
+    for index, memory_id in enumerate(ids):
+        label = ("Episodic", "Semantic", "Somatic")[index % 3]
         own = {
             "id": memory_id,
-            "place": place,
+            "place": index,
             "memory_type": label.lower(),
-            "text": f"Sam and Ada walked along the river, for the {place}th time.",
+            "text": f"Sam and Ada walked along the river, for the {index}th time.",
         }
         yield {"label": label, "own": own}
 
@@ -246,22 +249,22 @@ def memories(ids: Sequence[str]) -> Iterator[dict[str, Any]]:
 def links(ids: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Four from each memory: two to its neighbours, two far away."""
     size = len(ids)
-    for place, memory_id in enumerate(ids):
-        for number, far in enumerate((1, 2, size // 3 + 1, size // 2 + 1)):
-            weak = number == 0 and place % WEAK == 0
-            used = ("long ago" if place % 2 else "never") if weak else "today"
+    for index, memory_id in enumerate(ids):
+        for number, distance in enumerate((1, 2, size // 3 + 1, size // 2 + 1)):
+            is_weak = number == 0 and index % WEAK == 0
+            used = ("long ago" if index % 2 else "never") if is_weak else "today"
             yield {
                 "from_id": memory_id,
-                "to_id": ids[(place + far) % size],
-                "type": TYPES[(place + number) % len(TYPES)],
-                "strength": 0.05 if weak else 0.5 + place % 40 / 100,
+                "to_id": ids[(index + distance) % size],
+                "type": TYPES[(index + number) % len(TYPES)],
+                "strength": 0.05 if is_weak else 0.5 + index % 40 / 100,
                 "used": used,
             }
 
 
 def batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    pending = iter(rows)
-    while batch := list(islice(pending, BATCH)):
+    remaining = iter(rows)
+    while batch := list(islice(remaining, BATCH_SIZE)):
         yield batch
 
 
@@ -269,9 +272,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=100_000, help="memories")
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
-        return asyncio.run(measure(settings, given.size, given.rounds))
+        return asyncio.run(measure(settings, arguments.size, arguments.rounds))
 
 
 async def measure(settings: Settings, size: int, rounds: int) -> int:
@@ -284,15 +287,15 @@ async def measure(settings: Settings, size: int, rounds: int) -> int:
         large = await take_turns(bench, weak, rounds)
         for turn in range(rounds + 1):
             await bench.reset(weak, TOUCHED)
-            taken = await bench.night()
-            if turn:  # the first plans its statements for a graph where little is due
-                add(large, "touched", taken)
+            seconds = await bench.night()
+            if turn:  # the first one plans its statements again, since little is due
+                add(large, "touched", seconds)
     return report(size, rounds, small, large)
 
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Bench]:
-    """The graph, migrated, with a persona that remembers nothing yet."""
+    """A migrated graph with a persona that has no memories yet."""
     graph = Graph.open(settings)
     driver = AsyncGraphDatabase.driver(
         str(settings.neo4j_uri),
@@ -302,9 +305,9 @@ async def opened(settings: Settings) -> AsyncIterator[Bench]:
     try:
         await migrate(graph)
         await claim_model(graph, open_embedder(settings))
-        await add_tenant(graph, WHOSE["tenant_id"], name="Bench", now=NOW)
-        ada = Persona(WHOSE["persona_id"], "Ada", Tone.PLAIN, "UTC", NOW, NOW)
-        await add_persona(graph, WHOSE["tenant_id"], ada)
+        await add_tenant(graph, PERSONA["tenant_id"], name="Bench", now=NOW)
+        ada = Persona(PERSONA["persona_id"], "Ada", Tone.PLAIN, "UTC", NOW, NOW)
+        await add_persona(graph, PERSONA["tenant_id"], ada)
         yield Bench(graph, driver, settings.neo4j_database)
     finally:
         await driver.close()
@@ -312,27 +315,27 @@ async def opened(settings: Settings) -> AsyncIterator[Bench]:
 
 
 async def take_turns(bench: Bench, weak: Sequence[dict[str, Any]], rounds: int) -> Timings:
-    """Nights and floors, each from the same start; who goes first changes with every round."""
+    """Run nights and floors, each from the same state; every round swaps their order."""
     timings: Timings = {}
     turns: list[tuple[str, Callable[[], Awaitable[dict[str, float]]]]] = [
         ("night", bench.night),
         ("floor", bench.floor),
     ]
     for _ in range(rounds):
-        left = []
+        checksums = []
         for name, turn in turns:
             await bench.reset(weak)
             add(timings, name, await turn())
-            left.append(await bench.bare(LEFT))
-        if left[0] != left[1]:
-            raise RuntimeError(f"The night and its floor did not do the same: {left}")
+            checksums.append(await bench.bare(CHECKSUM))
+        if checksums[0] != checksums[1]:
+            raise RuntimeError(f"The night and its floor did not do the same: {checksums}")
         turns.reverse()
     return timings
 
 
-def add(timings: Timings, name: str, taken: dict[str, float]) -> None:
-    for part, seconds in taken.items():
-        timings.setdefault(f"{name} {part}", []).append(seconds)
+def add(timings: Timings, name: str, seconds: dict[str, float]) -> None:
+    for part, value in seconds.items():
+        timings.setdefault(f"{name} {part}", []).append(value)
 
 
 def report(size: int, rounds: int, small: Timings, large: Timings) -> int:
@@ -340,46 +343,48 @@ def report(size: int, rounds: int, small: Timings, large: Timings) -> int:
     console.print(f"{size} memories, {size * LINKS} links; medians of {rounds} rounds")
     table = Table("seconds", "night", "bare Cypher", "ratio")
     for name in (*STAGES, "all"):
-        night, floor = (middle(large, f"{who} {name}") for who in ("night", "floor"))
+        night, floor = median(large, f"night {name}"), median(large, f"floor {name}")
         label = "all three" if name == "all" else name
         table.add_row(label, f"{night:.2f}", f"{floor:.2f}", f"{night / floor:.2f}")
     console.print(table)
 
-    whole, touched = middle(large, "night whole"), middle(large, "touched whole")
-    before, after = middle(small, "night all") / (size // 10), middle(large, "night all") / size
-    floor_ratio = middle(large, "night all") / middle(large, "floor all")
-    stages, stages_touched = middle(large, "night all"), middle(large, "touched all")
+    whole, touched = median(large, "night whole"), median(large, "touched whole")
+    before, after = median(small, "night all") / (size // 10), median(large, "night all") / size
+    floor_ratio = median(large, "night all") / median(large, "floor all")
+    stages, stages_touched = median(large, "night all"), median(large, "touched all")
     goals = [
-        ("strengthen, prune and decay, times the floor", floor_ratio, FLOOR_LIMIT, ".2f"),
+        ("strengthen, prune and decay, times the floor", floor_ratio, MAX_RATIO, ".2f"),
         (
-            f"the three with 1 % touched ({stages_touched:.2f} s), of all ({stages:.2f} s)",
+            f"the three stages with 1 % touched ({stages_touched:.2f} s), share of all touched"
+            f" ({stages:.2f} s)",
             stages_touched / stages,
-            TOUCHED_LIMIT,
+            MAX_TOUCHED_SHARE,
             ".1%",
         ),
         (
-            f"a whole night with 1 % touched ({touched:.2f} s), of one with all ({whole:.2f} s)",
+            f"a whole night with 1 % touched ({touched:.2f} s), share of all touched"
+            f" ({whole:.2f} s)",
             touched / whole,
-            TOUCHED_LIMIT,
+            MAX_TOUCHED_SHARE,
             ".1%",
         ),
         (
-            f"time for a memory at {size} ({after * 1e6:.0f} µs), times that at {size // 10}"
+            f"time per memory at {size} ({after * 1e6:.0f} µs), times that at {size // 10}"
             f" ({before * 1e6:.0f} µs)",
             after / before,
-            GROWTH_LIMIT,
+            MAX_GROWTH,
             ".2f",
         ),
     ]
     table = Table("what", "measured", "goal", "met")
-    for what, measured, limit, form in goals:
+    for name, measured, limit, format_ in goals:
         met = "yes" if measured <= limit else "no"
-        table.add_row(what, format(measured, form), f"≤ {limit:{form}}", met)
+        table.add_row(name, format(measured, format_), f"≤ {limit:{format_}}", met)
     console.print(table)
     return 0
 
 
-def middle(timings: Timings, name: str) -> float:
+def median(timings: Timings, name: str) -> float:
     return statistics.median(timings[name])
 
 

@@ -1,7 +1,7 @@
-"""A stack, or a graph, of a benchmark's own: nothing beside it is touched, and nothing stays.
+"""Temporary servers for benchmarks: a whole stack, a Neo4j or a Redis, deleted afterwards.
 
-Only with BENCH_NEO4J_URI, BENCH_NEO4J_USER, BENCH_NEO4J_PASSWORD and BENCH_REDIS_URL are servers
-used that run already: for tests of the report, not of the figures. What is measured on stays there.
+With BENCH_NEO4J_URI, BENCH_NEO4J_USER, BENCH_NEO4J_PASSWORD and BENCH_REDIS_URL, running servers
+are used instead, and the data stays on them: for tests of the reports, not for figures.
 """
 
 import argparse
@@ -28,8 +28,8 @@ from ops.stack import stack_of
 PASSWORD = "only-for-benchmarks"  # noqa: S105
 
 
-def servers() -> Settings:
-    """Settings with the servers given for benchmarks, and never those of `pentimento up`."""
+def bench_settings() -> Settings:
+    """Settings with the servers set for benchmarks, never those of `pentimento up`."""
     return Settings().model_copy(
         update={
             "neo4j_uri": os.environ.get("BENCH_NEO4J_URI"),
@@ -42,20 +42,20 @@ def servers() -> Settings:
 
 @contextmanager
 def private_stack(folder: Path) -> Iterator[tuple[Stack, Settings, str]]:
-    """A running stack, the settings to reach its graph, and an admin key of its demo tenant."""
-    settings = servers()
+    """Yields a running stack, settings for its graph, and an admin key of its demo tenant."""
+    settings = bench_settings()
     home = Home(folder)
     for part in ("neo4j", "models"):
         (home.folder / part).symlink_to(settings.home.resolve() / part)
     with stack_of(home, settings) as stack:
-        inside = stack.settings_for(settings)
-        yield stack, inside, asyncio.run(prepare_demo(inside, None))
+        own = stack.settings_for(settings)
+        yield stack, own, asyncio.run(prepare_demo(own, None))
 
 
 @contextmanager
 def private_neo4j(folder: Path) -> Iterator[Settings]:
-    """A Neo4j as `pentimento up` would start it, with nothing around it that takes its time."""
-    settings = servers()
+    """A Neo4j as `pentimento up` starts it, without other processes that take processor time."""
+    settings = bench_settings()
     if settings.neo4j_uri:
         yield settings
         return
@@ -69,26 +69,26 @@ def private_neo4j(folder: Path) -> Iterator[Settings]:
 
 @contextmanager
 def private_redis(folder: Path) -> Iterator[str]:
-    """The address of a Redis that keeps nothing."""
-    if given := servers().redis_url:
-        yield given
-        return
-    with own_redis(folder) as url:
+    """The address of a Redis that stores nothing."""
+    if url := bench_settings().redis_url:
         yield url
+        return
+    with own_redis(folder) as own_url:
+        yield own_url
 
 
 async def bare(graph: Graph, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-    """Through the same driver and pool, and nothing of ours."""
+    """Run a statement through the graph's driver and pool, without the engine's code around it."""
     async with graph._driver.session(database=graph._database) as session:
         result = await session.run(f"CYPHER 25 {statement}", parameters)
         return [dict(record) async for record in result]
 
 
-def over_data(
-    measure: Callable[[Settings, Path, Console], Coroutine[Any, Any, int]], told: str | None
+def run_on_data(
+    measure: Callable[[Settings, Path, Console], Coroutine[Any, Any, int]], description: str | None
 ) -> int:
-    """Let `measure` loose on `--data`, over a Neo4j of its own."""
-    parser = argparse.ArgumentParser(description=told)
+    """Run `measure` on the file of `--data`, with a temporary Neo4j. Returns its exit code."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True)
     data = parser.parse_args().data
     with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:

@@ -126,6 +126,8 @@ def install_model(home: Path, console: Console) -> None:
     """Fetch the model and compute its lexicon, so that no process has to wait for it later."""
     fetch_model(home, console)
     if not lexicon_file(home, DEFAULT_MODEL).exists():
+        if not console.is_terminal:
+            console.print("Computing which words are similar ...")
         with one_at_a_time(home, "words"), console.status("Computing which words are similar"):
             settings = Settings(home=home, embedder="onnx", embedding_model=DEFAULT_MODEL)
             size = Settings.model_fields["embedding_dimensions"].default  # the default model's

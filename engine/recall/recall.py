@@ -232,7 +232,9 @@ class Search:
 
     async def find(self, *, flagged: bool) -> list[RankedHit]:
         """The hits among flagged or among other memories, the best of each message first."""
-        (answer,) = await self.graph.read("recall/search/find_items", **self.parameters(flagged=flagged))
+        (answer,) = await self.graph.read(
+            "recall/search/find_items", **self.parameters(flagged=flagged)
+        )
         hits = score_hits(
             answer["found"],
             self.question,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from bench.lives import Conversation, Lived, Turn, World
+from bench.lives import Conversation, Engine, Replay, Turn
 from engine import bounds
 from engine.service.clock import MovableClock
 from engine.text import themes
@@ -61,8 +61,8 @@ async def test_long_answers_are_recorded_drawn_from_and_slept_on(
 
     monkeypatch.setattr(themes.WordForms, "of", reading)
     said = conversation(days=3, answers=3)
-    lived = Lived()
-    await World(life.graph, life.embedder, admin, life.tenant_id).live(said, lived)
+    lived = Replay()
+    await Engine(life.graph, life.embedder, admin, life.tenant_id).replay(said, lived)
 
     slow = [
         failure for failure in lived.failures if " s for " in failure
