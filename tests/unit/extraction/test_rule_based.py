@@ -228,9 +228,9 @@ def test_time_grows_with_the_length_of_a_message_and_no_faster(piece: str) -> No
         repeated = message(piece * (length // len(piece)))
         tries = []
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.thread_time()
             extract(repeated)
-            tries.append(time.perf_counter() - start)
+            tries.append(time.thread_time() - start)
         return min(tries)
 
     short, long = seconds(MAX_CHARACTERS // 4), seconds(MAX_CHARACTERS)
@@ -241,7 +241,7 @@ def test_time_grows_with_the_length_of_a_message_and_no_faster(piece: str) -> No
 @settings(max_examples=20, deadline=2000)
 @given(st.text(min_size=1, max_size=12))
 def test_no_repeated_text_takes_long(piece: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     extract(message(piece * (MAX_CHARACTERS // len(piece))))
 
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
