@@ -23,7 +23,7 @@ async def explained(graph: Graph, name: str) -> ResultSummary:
 
 
 def parts(plan: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
-    """Every operator of a plan, and what is told of it."""
+    """Every operator of a plan, with its details."""
     if plan:
         yield plan["operatorType"].partition("@")[0], str(plan["args"].get("Details", ""))
         for child in plan.get("children", []):
@@ -32,15 +32,15 @@ def parts(plan: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
 
 @dataclass
 class Cost:
-    """What a statement took: the most of one call, and of all calls together."""
+    """What a statement cost: the most expensive call, and all calls together."""
 
-    hits: int = 0  # how often it went to the store
+    hits: int = 0  # how often it read or wrote the store
     rows: int = 0  # of its widest operator
     total_hits: int = 0
 
 
 class Costs(dict[str, Cost]):
-    """What each statement took, by its name."""
+    """What each statement cost, by its name."""
 
     def note(self, name: str, plan: Row) -> None:
         cost = self.setdefault(name, Cost())

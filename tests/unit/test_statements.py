@@ -44,10 +44,18 @@ def test_a_file_opens_with_a_sentence_and_holds_one_cypher_25_statement(file: Pa
 
 
 @pytest.mark.parametrize("file", FILES, ids=NAMES)
-def test_what_a_statement_returns_is_told_in_its_header(file: Path) -> None:
+def test_a_header_says_what_a_statement_returns(file: Path) -> None:
     returns = any(line.startswith("RETURN") for line in body(file))
 
     assert returns == ("\n// Returns " in file.read_text())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sections_are_those_of_the_table_of_contents(name: str) -> None:
+    text = cypher.statement(name)
+
+    contents = re.findall(r"^//   (\d .+)$", text, re.M)
+    assert re.findall(r"^// ── (\d .+?) ─+$", text, re.M) == contents
 
 
 @pytest.mark.parametrize("name", MIGRATIONS)
@@ -85,21 +93,21 @@ LOOKS_AT_ALL = {"night/runs/list_due_personas", "access/tenants/list_tenants"}
 
 @pytest.mark.parametrize("name", EXPLAINED)
 async def test_neo4j_takes_every_file_as_it_is(graph: Graph, name: str) -> None:
-    """As pasted into Browser: the comments stay in, and nothing in it is on its way out."""
+    """As pasted into Browser: the comments stay in, and nothing in it is deprecated."""
     summary = await explained(graph, name)
 
     assert [n.gql_status for n in summary.gql_status_objects if "deprecat" in str(n)] == []
     if not name.startswith("store/") and name not in LOOKS_AT_ALL:
-        assert [it for it, _ in parts(summary.plan) if "LabelScan" in it] == []
+        assert [kind for kind, _ in parts(summary.plan) if "LabelScan" in kind] == []
 
 
 async def test_a_copy_is_looked_up_by_what_it_was_copied_from(graph: Graph) -> None:
     """Even where nothing was ever copied, and all against all would seem to cost nothing."""
     plan = (await explained(graph, "memory/duplicates/copy_links")).plan
 
-    looked_up = [it for _, it in parts(plan) if "copied_from" in it]
+    looked_up = [details for _, details in parts(plan) if "copied_from" in details]
     assert len(looked_up) == 2
-    assert all("copied_from = " in it for it in looked_up)
+    assert all("copied_from = " in details for details in looked_up)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +133,7 @@ async def test_a_listing_reads_an_index_in_its_order_and_no_farther(
 ) -> None:
     plan = list(parts((await explained(graph, name)).plan))
 
-    sought = [re.search(r"\((.*?)\)", details) for it, details in plan if it == "NodeIndexSeek"]
-    assert [it[1] for it in sought if it] == indexes
-    bounded = [it for it, _ in plan if it in ("Limit", "PartialTop")]
+    sought = [re.search(r"\((.*?)\)", details) for kind, details in plan if kind == "NodeIndexSeek"]
+    assert [match[1] for match in sought if match] == indexes
+    bounded = [kind for kind, _ in plan if kind in ("Limit", "PartialTop")]
     assert len(bounded) == len(indexes)

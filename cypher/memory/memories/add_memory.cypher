@@ -2,8 +2,8 @@
 //
 // $tenant_id         string
 // $persona_id        string
-// $memory            map {id, memory_type, text, content, said_at, packed_vectors, token_estimate, search_scope, tags,
-//                    project, importance, idle_importance, pinned, fades_at}
+// $memory            map {id, memory_type, text, content, said_at, packed_vectors, token_estimate, search_scope,
+//                    tags, project, importance, idle_importance, pinned, fades_at}
 // $index_properties  map {about, category, fact, fact_value, fact_stance, fact_arity, valence, arousal}
 // $label             string, of its type
 // $embedding         vector

@@ -6,7 +6,8 @@
 // $limit       integer
 // $near        integer: how many memories near each, itself included
 //
-// Returns memory; near, maps {id, said_at, similarity, known_share}; previous and next, maps {id, said_at} or null.
+// Returns memory; near, maps {id, said_at, similarity, known_share}; previous and next, maps {id, said_at} or
+// null.
 CYPHER 25
 MATCH (memory:Memory)
   USING INDEX SEEK memory:Memory(tenant_id, persona_id, awaits, said_at, id)
