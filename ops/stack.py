@@ -26,7 +26,8 @@ from ops.home import MARK, Home, Stack, write_private
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
 
-START_SECONDS = 120.0
+# Long, for a busy machine: a process that dies ends the wait at once.
+START_SECONDS = 300.0
 STOP_SECONDS = 40.0
 
 PROGRAM = """
@@ -105,7 +106,11 @@ class Startup:
         while not done():
             self.check()
             if time.monotonic() > deadline:
-                raise StackFailed(f"{missing()} after {seconds:.0f} s.", log=self.home.logs)
+                raise StackFailed(
+                    f"{missing()} after {seconds:.0f} s.",
+                    "The machine may be too busy: try again, or run `pentimento doctor`.",
+                    self.home.logs,
+                )
             time.sleep(0.1)
 
     def check(self) -> None:
