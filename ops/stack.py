@@ -21,7 +21,7 @@ import psutil
 from engine.errors import EngineError
 from engine.settings import Settings
 from engine.store import set_first_password
-from ops.diagnosis import LogMarks, StackFailed, explain
+from ops.diagnosis import LogMarks, StackFailed, explain, shown
 from ops.home import MARK, Home, Stack, write_private
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
@@ -189,9 +189,7 @@ def check_password(home: Home, settings: Settings) -> None:
         return
     set_before = home.password_is_set.read_text()
     if set_before and set_before != fingerprint(home.secret("neo4j_password")):
-        data, file = (
-            os.path.relpath(path) for path in (home.data / "neo4j", home.folder / "secrets.json")
-        )
+        data, file = shown(home.data / "neo4j"), shown(home.folder / "secrets.json")
         raise StackFailed(
             f"The Neo4j data in {data} has another password than the one in {file}.",
             f"Put the {file} back that belongs to it, or move {data} away to start with no data.",
