@@ -103,7 +103,7 @@ LONGEST_ERROR = 200  # characters
 
 
 class LogMarks:
-    """Where each log ends now, so that what is written later can be told from what is old."""
+    """Where each log ends now: text after that belongs to this start."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
