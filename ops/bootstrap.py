@@ -5,7 +5,7 @@ environment already holds what requirements/<set>.txt lists, so every make targe
 Prints a line or two; what pip and uv print goes to .pentimento/logs/install.log.
 """
 
-from __future__ import annotations  # an older Python gets as far as being told so
+from __future__ import annotations  # so that an older Python reaches the message below
 
 import argparse
 import contextlib

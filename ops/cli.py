@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 import shlex
 import signal
@@ -23,7 +22,7 @@ from engine.service import open_clock, set_up_logs
 from engine.settings import Settings
 from engine.store import Graph, migrate
 from ops.demo import PERSONA, STATEMENT_SECONDS, TENANT, prepare_demo
-from ops.diagnosis import StackFailed
+from ops.diagnosis import StackFailed, shown
 from ops.doctor import StackRuns, examine, move_vector_indexes_away
 from ops.home import Home, Stack
 from ops.install import (
@@ -92,7 +91,7 @@ def up(
     except EngineError as error:
         stop(home)
         hint = "Check PENTIMENTO_NEO4J_URI and its password. " if settings.neo4j_uri else ""
-        fail(f"{error} {hint}Details: {os.path.relpath(home.logs)}")
+        fail(f"{error} {hint}Details: {shown(home.logs)}")
     except KeyboardInterrupt:
         console.print("\nStopping ...")
         stop(home)

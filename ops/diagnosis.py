@@ -1,6 +1,5 @@
 """Why the stack did not start, in one line: reads what its processes logged since this start."""
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +8,17 @@ from ops.home import Home
 from ops.install import damaged_jars
 
 
+def shown(path: Path) -> str:
+    """A path as short as it can be typed: relative inside the current folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 class StackFailed(Exception):
     """The stack did not start. The text is one line: the reason, what to do, which log to read."""
 
     def __init__(self, reason: str, remedy: str = "", log: Path | None = None) -> None:
-        details = f"Details: {os.path.relpath(log)}" if log else ""
+        details = f"Details: {shown(log)}" if log else ""
         super().__init__(" ".join(part for part in (reason, remedy, details) if part))
 
 
@@ -98,7 +103,7 @@ LONGEST_ERROR = 200  # characters
 
 
 class LogMarks:
-    """Where each log ends now, so that what is written later can be told from what is old."""
+    """Where each log ends now: text after that belongs to this start."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -119,7 +124,7 @@ def explain(home: Home, marks: LogMarks, name: str) -> StackFailed:
     for cause in CAUSES.get(name, ()):
         if match := re.search(cause.pattern, text):
             reason = cause.reason.format(match[0], *(group or "" for group in match.groups()))
-            remedy = cause.remedy.format(redis_data=os.path.relpath(home.data / "redis"))
+            remedy = cause.remedy.format(redis_data=shown(home.data / "redis"))
             return StackFailed(f"{title} did not start: {reason.strip()}.", remedy, log)
     if name == "neo4j" and (damaged := damaged_jars(home.folder)):
         names = ", ".join(jar.path(Path()).name for jar in damaged[:3])

@@ -21,12 +21,13 @@ import psutil
 from engine.errors import EngineError
 from engine.settings import Settings
 from engine.store import set_first_password
-from ops.diagnosis import LogMarks, StackFailed, explain
+from ops.diagnosis import LogMarks, StackFailed, explain, shown
 from ops.home import MARK, Home, Stack, write_private
 from ops.local_neo4j import Neo4jPlace, command, find_redis
 from ops.ports import free_port
 
-START_SECONDS = 120.0
+# Long, for a busy machine: a process that dies ends the wait at once.
+START_SECONDS = 300.0
 STOP_SECONDS = 40.0
 
 PROGRAM = """
@@ -105,7 +106,11 @@ class Startup:
         while not done():
             self.check()
             if time.monotonic() > deadline:
-                raise StackFailed(f"{missing()} after {seconds:.0f} s.", log=self.home.logs)
+                raise StackFailed(
+                    f"{missing()} after {seconds:.0f} s.",
+                    "The machine may be too busy: try again, or run `pentimento doctor`.",
+                    self.home.logs,
+                )
             time.sleep(0.1)
 
     def check(self) -> None:
@@ -184,9 +189,7 @@ def check_password(home: Home, settings: Settings) -> None:
         return
     set_before = home.password_is_set.read_text()
     if set_before and set_before != fingerprint(home.secret("neo4j_password")):
-        data, file = (
-            os.path.relpath(path) for path in (home.data / "neo4j", home.folder / "secrets.json")
-        )
+        data, file = shown(home.data / "neo4j"), shown(home.folder / "secrets.json")
         raise StackFailed(
             f"The Neo4j data in {data} has another password than the one in {file}.",
             f"Put the {file} back that belongs to it, or move {data} away to start with no data.",

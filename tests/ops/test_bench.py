@@ -98,6 +98,14 @@ async def test_a_life_is_lived_night_by_night_and_each_stage_is_told(
     assert "was not due" not in told
 
 
+async def test_a_flag_is_measured_against_a_write_of_one_row(bench: Bench) -> None:
+    said = bench("forget", "--rounds", "5", "--messages", "100")
+
+    for row in ("bare write of one row", "flag one message", "undo one message"):
+        assert re.search(rf"│ {row} +│ +[\d.]+ +│", said), said
+    assert "flag a range of 10, per message" in said
+
+
 async def test_a_night_is_measured_against_bare_updates_that_do_the_same(bench: Bench) -> None:
     said = bench("night", "--size", "200", "--rounds", "1")
 
