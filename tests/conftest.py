@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _pytest.nodeid import coerce_node_id
 
 import cypher
 from engine.access.tenants import add_tenant
@@ -45,6 +46,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # it a Neo4j starts and takes its schema with half the processor time.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
 
+TESTS = Path(__file__).parent
 SLOW_FIRST = ["ops", "faults", "model", "tasks", "graph"]  # folders; the others come after them
 
 
@@ -59,9 +61,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the long tests first, so that no worker is left alone with one at the end."""
+    """Gives every test an id of its own, and puts the long ones first.
+
+    Workers know tests by their ids: of several with one id only the first would be run. Those that
+    schemathesis makes from the OpenAPI document have one id for all operations.
+    """
+    for item in items:
+        if item.parent and not item.nodeid.endswith(item.name):
+            item._id = coerce_node_id(f"{item.parent.nodeid}::{item.name}")
+    if len({item.nodeid for item in items}) < len(items):
+        raise pytest.UsageError("Two tests have the same id; only one of them would be run.")
     order = {folder: place for place, folder in enumerate(SLOW_FIRST)}
-    items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
+    items.sort(key=lambda item: order.get(item.path.relative_to(TESTS).parts[0], len(order)))
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ def test_the_document_is_the_one_that_is_served(address: str) -> None:
 
 @schema.parametrize()
 @hypothesis_settings(
-    max_examples=60,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
