@@ -48,8 +48,8 @@ async def say(client: httpx.AsyncClient, *contents: str, **more: Any) -> None:
 async def ask(client: httpx.AsyncClient, what: str, **body: Any) -> dict[str, Any]:
     answer = await client.post(f"/api/personas/ada/{what}", json=body)
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    result: dict[str, Any] = answer.json()
+    return result
 
 
 def different_words(characters: int) -> str:
@@ -106,11 +106,11 @@ async def test_after_whatever_may_be_said_there_is_a_context(
     content = WORDY[script](CONTENT)
     await say(admin, content)
 
-    told = await ask(admin, "context", conversation_id="monday", budget=16_000)
+    result = await ask(admin, "context", conversation_id="monday", budget=16_000)
 
-    working = [piece for piece in told["pieces"] if piece["layer"] == "working"]
+    working = [piece for piece in result["pieces"] if piece["layer"] == "working"]
     shown = [piece["content"].strip() for piece in working]
-    assert shown == [content.strip()] or told["left_out"]
+    assert shown == [content.strip()] or result["left_out"]
 
 
 async def test_a_wordy_question_still_finds_what_its_rare_words_name(
@@ -125,9 +125,9 @@ async def test_a_wordy_question_still_finds_what_its_rare_words_name(
     chatter = "so and then we said that it was good to see them again at home "
     query = f"{chatter * 28} Ottoline {chatter * 28}"[:QUERY]
 
-    told = await ask(admin, "recall", query=query, explain=True)
+    result = await ask(admin, "recall", query=query, explain=True)
 
-    parts = {hit["id"]: hit["explain"]["signals"]["full_text"] for hit in told["hits"]}
+    parts = {hit["id"]: hit["explain"]["signals"]["full_text"] for hit in result["hits"]}
     assert parts["kiln"]["signal"] == 1.0
 
 
@@ -172,19 +172,19 @@ async def test_the_next_recall_follows_a_policy_that_was_just_changed(
     (said,) = await life.say(query)
     await remember(admin, "vault", query, source_message_ids=[said])
     await flag_message(life.graph, Templates(), life.caller, said, RULES, now=BORN)
-    found = await ask(admin, "recall", query=query)
-    assert (found["fallback"], found["hits"][0]["deprioritized"]) == (True, True)
+    first = await ask(admin, "recall", query=query)
+    assert (first["fallback"], first["hits"][0]["deprioritized"]) == (True, True)
 
     for figures, fallback in (
         ({"forget_fallback_threshold": 1.0}, False),
         ({"fallback_confidence_factor": 0.1}, True),
     ):
         assert (await admin.put(where, json={"figures": figures})).status_code == 200
-        told = await ask(admin, "recall", query=query)
-        assert told["fallback"] is fallback
+        result = await ask(admin, "recall", query=query)
+        assert result["fallback"] is fallback
 
-    assert told["hits"][0]["confidence"] == pytest.approx(
-        found["hits"][0]["confidence"] / 4, abs=0.001
+    assert result["hits"][0]["confidence"] == pytest.approx(
+        first["hits"][0]["confidence"] / 4, abs=0.001
     )
 
 

@@ -39,8 +39,8 @@ async def knowing(admin: httpx.AsyncClient) -> httpx.AsyncClient:
 async def recall(client: httpx.AsyncClient, query: str, **more: Any) -> dict[str, Any]:
     answer = await client.post("/api/personas/ada/recall", json={"query": query, **more})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 @pytest.mark.spec("SEARCH-09")
@@ -106,7 +106,7 @@ async def test_a_recall_counts_as_use_once_it_is_answered_and_waking_never(
     finally:
         await redis.aclose()
 
-    assert "tea" in [it["memory_id"] for it in context["pieces"]]
+    assert "tea" in [piece["memory_id"] for piece in context["pieces"]]
     assert await used(knowing, "tea") == 4
 
 
@@ -133,7 +133,7 @@ async def test_waking_is_the_same_for_the_same_seed(knowing: httpx.AsyncClient) 
 
     assert first == again
     assert same == drawn
-    assert {it["memory_id"] for it in first["pieces"]} == set(KEPT)
+    assert {piece["memory_id"] for piece in first["pieces"]} == set(KEPT)
     tight = await knowing.post("/api/personas/ada/hydrate", json={"seed": 11, "budget": 12})
     assert tight.json()["tokens"] <= 12
     assert tight.json()["left_out"]
@@ -167,9 +167,9 @@ async def test_who_a_persona_is_told_to_be_is_named_in_nothing_that_people_see(
     ).json()["pieces"]
     recalled = await admin.post("/api/personas/ada/recall", json={"query": "red house"})
 
-    told = [(path, text) for path, _, text in seen] + [("recall", recalled.text)]
+    answers = [(path, text) for path, _, text in seen] + [("recall", recalled.text)]
     for word in ("Vermilion", "Halcyon", "scaffolding"):
-        assert [path for path, text in told if word in text] == []
-        assert [it["layer"] for it in handed if word in it["content"]] == ["identity"]
+        assert [path for path, text in answers if word in text] == []
+        assert [piece["layer"] for piece in handed if word in piece["content"]] == ["identity"]
     for word in ("layer", "Pentimento", "memory engine", "hydrat", "checkpoint", "recall"):
-        assert not any(word.lower() in it["content"].lower() for it in handed), word
+        assert not any(word.lower() in piece["content"].lower() for piece in handed), word

@@ -73,27 +73,31 @@ def contents(pieces: list[Piece], layer: str) -> list[str]:
 async def test_four_layers_in_order_each_piece_with_its_source(ada: Life) -> None:
     await ada.say("Who waters my roses when I am away?", at=LATER)
 
-    told = await context(ada, turns=1)
+    assembled = await context(ada, turns=1)
 
-    layers = [piece.layer for piece in told.pieces]
+    layers = [piece.layer for piece in assembled.pieces]
     assert list(dict.fromkeys(layers)) == ["identity", "topic", "working", "cold"]
-    assert contents(told.pieces, "identity") == [IDENTITY]
-    assert contents(told.pieces, "working") == ["Who waters my roses when I am away?"]
-    cold = [piece for piece in told.pieces if piece.layer == "cold" and piece.memory_id]
+    assert contents(assembled.pieces, "identity") == [IDENTITY]
+    assert contents(assembled.pieces, "working") == ["Who waters my roses when I am away?"]
+    cold = [piece for piece in assembled.pieces if piece.layer == "cold" and piece.memory_id]
     assert "Kim waters the roses" in cold[0].content
     assert all(piece.score is not None and piece.said_at for piece in cold)
-    facts = [piece.content for piece in told.pieces if piece.layer == "topic" and piece.memory_id]
+    facts = [
+        piece.content for piece in assembled.pieces if piece.layer == "topic" and piece.memory_id
+    ]
     assert "Sam lives in Porto." in facts
-    summed_up = [piece for piece in told.pieces if piece.layer == "cold" and piece.checkpoint_id]
+    summed_up = [
+        piece for piece in assembled.pieces if piece.layer == "cold" and piece.checkpoint_id
+    ]
     assert len(summed_up) == 1
     assert "roses" in summed_up[0].content
-    for piece in told.pieces[1:]:
+    for piece in assembled.pieces[1:]:
         sources = [piece.message_id, piece.memory_id, piece.checkpoint_id]
-        assert len([it for it in sources if it]) == 1
-    assert all(piece.tokens > 0 for piece in told.pieces)
-    assert told.tokens == sum(piece.tokens for piece in told.pieces) <= told.budget
-    assert told.left_out == []
-    assert told.recall_id
+        assert len([source for source in sources if source]) == 1
+    assert all(piece.tokens > 0 for piece in assembled.pieces)
+    assert assembled.tokens == sum(piece.tokens for piece in assembled.pieces) <= assembled.budget
+    assert assembled.left_out == []
+    assert assembled.recall_id
 
 
 @pytest.mark.spec("CTX-01", "CTX-05")
@@ -102,19 +106,21 @@ async def test_a_small_budget_keeps_what_matters_and_tells_what_it_left_out(ada:
     whole = await context(ada)
 
     for budget in range(20, whole.tokens + 20, 7):
-        told = await context(ada, budget=budget)
-        assert told.tokens <= budget
-        assert told.pieces[0].content == IDENTITY
-        shown = contents(told.pieces, "working")
-        assert shown == contents(whole.pieces, "working")[len(whole_working(whole)) - len(shown) :]
-        seen = len(told.pieces) + len(told.left_out)
+        assembled = await context(ada, budget=budget)
+        assert assembled.tokens <= budget
+        assert assembled.pieces[0].content == IDENTITY
+        shown = contents(assembled.pieces, "working")
+        assert (
+            shown == contents(whole.pieces, "working")[len(working_contents(whole)) - len(shown) :]
+        )
+        seen = len(assembled.pieces) + len(assembled.left_out)
         assert seen == len(whole.pieces)
     with pytest.raises(Invalid, match="identity alone"):
         await context(ada, budget=3)
 
 
-def whole_working(told: Context) -> list[str]:
-    return contents(told.pieces, "working")
+def working_contents(assembled: Context) -> list[str]:
+    return contents(assembled.pieces, "working")
 
 
 @pytest.mark.spec("CTX-01")
@@ -137,12 +143,12 @@ async def test_what_is_flagged_is_in_no_layer_whatever_is_asked(ada: Life) -> No
     assert any("vault" in piece.content for piece in before.pieces)
 
     await flag_message(ada.graph, Templates(), ada.caller, vault, RULES, now=LATER + 2 * HOUR)
-    told = await context(ada, query="bread and cheese on the kitchen table")
+    assembled = await context(ada, query="bread and cheese on the kitchen table")
     awake = await waking(ada)
 
-    assert not any("vault" in piece.content for piece in [*told.pieces, *awake.pieces])
-    assert told.flagged == 1
-    assert not any(piece.content == PLACEHOLDER for piece in told.pieces)  # nobody answered it
+    assert not any("vault" in piece.content for piece in [*assembled.pieces, *awake.pieces])
+    assert assembled.flagged == 1
+    assert not any(piece.content == PLACEHOLDER for piece in assembled.pieces)  # nobody answered it
 
 
 @pytest.mark.spec("CTX-04")
@@ -151,10 +157,10 @@ async def test_what_comes_back_for_want_of_better_is_marked(ada: Life) -> None:
     await ada.night(LATER + 2 * DAY)
     await flag_message(ada.graph, Templates(), ada.caller, vault, RULES, now=LATER + 2 * DAY)
 
-    told = await context(ada, query="the vault in the cellar opens with")
+    assembled = await context(ada, query="the vault in the cellar opens with")
 
-    assert told.fallback
-    (marked,) = [piece for piece in told.pieces if "vault" in piece.content]
+    assert assembled.fallback
+    (marked,) = [piece for piece in assembled.pieces if "vault" in piece.content]
     assert marked.deprioritized
     assert marked.hint
 
@@ -192,21 +198,29 @@ async def test_no_word_that_only_flagged_messages_say_is_handed_out(
         await ada.night(LATER + 2 * DAY)
     before = await context(ada)
     assert {"grimwald", "divorce"} <= words_in(before.pieces)
-    (labelled,) = [it for it in before.pieces if it.layer == "topic" and it.checkpoint_id]
+    (labelled,) = [
+        piece for piece in before.pieces if piece.layer == "topic" and piece.checkpoint_id
+    ]
     assert "divorce" in labelled.content.lower()
 
     await flag(ada, *lawyer, at=2 * DAY)
-    told = [await context(ada), await context(ada, turns=1), await context(ada, turns=2)]
-    told += [await context(ada, query=it) for it in ("the oven", "roses in the old garden")]
-    woken = [await waking(ada, seed=seed) for seed in range(3)]
+    assembled = [await context(ada), await context(ada, turns=1), await context(ada, turns=2)]
+    assembled += [
+        await context(ada, query=query) for query in ("the oven", "roses in the old garden")
+    ]
+    hydrated = [await waking(ada, seed=seed) for seed in range(3)]
 
-    for pieces in [it.pieces for it in told] + [it.pieces for it in woken]:
+    for pieces in [result.pieces for result in assembled] + [result.pieces for result in hydrated]:
         unmarked = [piece for piece in pieces if not piece.deprioritized]
         assert not {"grimwald", "divorce", "lawyer", "pat"} & words_in(unmarked)
-    (labelled,) = [it for it in told[0].pieces if it.layer == "topic" and it.checkpoint_id]
+    (labelled,) = [
+        piece for piece in assembled[0].pieces if piece.layer == "topic" and piece.checkpoint_id
+    ]
     assert labelled.content == "Oven"
     checkpoints = await ada.ask("MATCH (c:Checkpoint {tenant_id: $t}) RETURN c.label AS label")
-    assert any("divorce" in it["label"].lower() for it in checkpoints)  # for people to find it
+    assert any(
+        "divorce" in checkpoint["label"].lower() for checkpoint in checkpoints
+    )  # for people to find checkpoint
 
 
 @pytest.mark.spec("CTX-02")
@@ -217,16 +231,16 @@ async def test_with_everything_flagged_a_persona_still_has_in_mind_what_it_must(
     said = await ada.ask(
         "MATCH (m:Message {tenant_id: $t, conversation_id: 'monday'}) RETURN m.id AS id"
     )
-    await flag(ada, *(it["id"] for it in said))
+    await flag(ada, *(message["id"] for message in said))
 
-    told = await context(ada)
+    assembled = await context(ada)
     few = await context(ada, memories=0)
 
-    assert contents(told.pieces, "working") == []
-    assert contents(told.pieces, "cold") == ["Sam is allergic to nuts."]
+    assert contents(assembled.pieces, "working") == []
+    assert contents(assembled.pieces, "cold") == ["Sam is allergic to nuts."]
     assert [piece.memory_id for piece in few.pieces if piece.layer == "cold"] == [nuts]
-    assert told.recall_id is None
-    assert all(piece.score is None for piece in told.pieces)  # nobody asked for it
+    assert assembled.recall_id is None
+    assert all(piece.score is None for piece in assembled.pieces)  # nobody asked for it
 
 
 @pytest.mark.spec("CTX-01")
@@ -237,9 +251,9 @@ async def test_what_is_pinned_has_a_place_in_every_context_and_once(ada: Life) -
     far = await context(ada)
     near = await context(ada, query="is Sam allergic to nuts")
 
-    for told in (far, near):
-        assert [it.content for it in told.pieces].count("Sam is allergic to nuts.") == 1
-    (piece,) = [it for it in near.pieces if "nuts" in it.content]
+    for assembled in (far, near):
+        assert [piece.content for piece in assembled.pieces].count("Sam is allergic to nuts.") == 1
+    (piece,) = [piece for piece in near.pieces if "nuts" in piece.content]
     assert piece.score is not None
 
 
@@ -258,10 +272,10 @@ async def test_a_long_flagged_stretch_leaves_working_memory_as_long_as_wanted(
         ids=flagged,
     )
 
-    told = {turns: await context(life, turns=turns) for turns in (1, 2, 5, 6, 20)}
+    assembled = {turns: await context(life, turns=turns) for turns in (1, 2, 5, 6, 20)}
 
-    for turns, it in told.items():
-        shown = [piece.message_id for piece in it.pieces if piece.layer == "working"]
+    for turns, result in assembled.items():
+        shown = [piece.message_id for piece in result.pieces if piece.layer == "working"]
         assert shown == kept[-turns:]
     await life.ask(
         """
@@ -280,10 +294,10 @@ async def test_a_long_flagged_stretch_leaves_working_memory_as_long_as_wanted(
 async def test_turns_of_the_same_second_stand_in_the_order_they_arrived(life: Life) -> None:
     said = [(await life.say(f"Thing {name}."))[0] for name in ("d", "a", "c", "b")]
 
-    told = {turns: await context(life, turns=turns) for turns in (1, 2, 20)}
+    assembled = {turns: await context(life, turns=turns) for turns in (1, 2, 20)}
 
-    for turns, it in told.items():
-        shown = [piece.message_id for piece in it.pieces if piece.layer == "working"]
+    for turns, result in assembled.items():
+        shown = [piece.message_id for piece in result.pieces if piece.layer == "working"]
         assert shown == said[-turns:]
 
 
@@ -292,12 +306,14 @@ async def test_what_stands_in_working_memory_is_not_summed_up_again(ada: Life) -
     lawyer = await grimwald(ada)
     await flag(ada, *lawyer)
 
-    told = await context(ada, turns=2)
+    assembled = await context(ada, turns=2)
 
-    shown = contents(told.pieces, "working")
+    shown = contents(assembled.pieces, "working")
     assert len(shown) == 2
-    summed_up = [piece for piece in told.pieces if piece.layer == "cold" and piece.checkpoint_id]
-    assert not any(it in piece.content for it in shown for piece in summed_up)
+    summed_up = [
+        piece for piece in assembled.pieces if piece.layer == "cold" and piece.checkpoint_id
+    ]
+    assert not any(text in piece.content for text in shown for piece in summed_up)
 
 
 async def test_the_same_state_gives_the_same_context(ada: Life) -> None:
@@ -310,11 +326,11 @@ async def test_the_same_state_gives_the_same_context(ada: Life) -> None:
 
 
 async def test_nothing_is_told_twice(ada: Life) -> None:
-    told = await context(ada, query="roses")
+    assembled = await context(ada, query="roses")
 
-    said = contents(told.pieces, "working")
+    said = contents(assembled.pieces, "working")
     assert len(said) == 4
-    assert not any(it in piece for it in said for piece in contents(told.pieces, "cold"))
+    assert not any(text in piece for text in said for piece in contents(assembled.pieces, "cold"))
 
 
 async def test_a_talk_that_has_not_begun_has_an_identity_and_nothing_else(life: Life) -> None:
@@ -337,17 +353,17 @@ async def test_waking_gathers_identity_pinned_project_and_recent(ada: Life) -> N
     await keep(ada, "The pond needs a new pump.", project="pond", said_at=BORN - 90 * DAY)
     await ada.say("The first tomato is ripe.", at=LATER + HOUR)
 
-    woken = await waking(ada, project="pond", seed=1)
+    hydrated = await waking(ada, project="pond", seed=1)
     plain = await waking(ada, seed=1)
 
-    assert contents(woken.pieces, "identity") == [IDENTITY]
-    assert contents(woken.pieces, "pinned") == ["Sam is allergic to nuts."]
-    assert contents(woken.pieces, "project") == ["The pond needs a new pump."]
-    recent = contents(woken.pieces, "recent")
+    assert contents(hydrated.pieces, "identity") == [IDENTITY]
+    assert contents(hydrated.pieces, "pinned") == ["Sam is allergic to nuts."]
+    assert contents(hydrated.pieces, "project") == ["The pond needs a new pump."]
+    recent = contents(hydrated.pieces, "recent")
     assert "tomato" in recent[0]  # said today, and not yet a memory
-    assert any("roses" in it for it in recent)
+    assert any("roses" in text for text in recent)
     assert contents(plain.pieces, "project") == []
-    ids = [piece.memory_id for piece in woken.pieces if piece.memory_id]
+    ids = [piece.memory_id for piece in hydrated.pieces if piece.memory_id]
     assert len(ids) == len(set(ids))
 
 
@@ -357,10 +373,10 @@ async def test_waking_keeps_to_its_budget_by_what_is_estimated(ada: Life) -> Non
     whole = await waking(ada, seed=1)
 
     for budget in range(20, whole.tokens + 10, 9):
-        woken = await waking(ada, seed=1, budget=budget)
-        assert woken.tokens <= budget
-        assert woken.pieces[0].content == IDENTITY
-        assert len(woken.pieces) + len(woken.left_out) == len(whole.pieces)
+        hydrated = await waking(ada, seed=1, budget=budget)
+        assert hydrated.tokens <= budget
+        assert hydrated.pieces[0].content == IDENTITY
+        assert len(hydrated.pieces) + len(hydrated.left_out) == len(whole.pieces)
     with pytest.raises(Invalid):
         await waking(ada, budget=2)
 
@@ -376,16 +392,16 @@ async def test_now_and_then_something_faded_comes_to_mind_by_its_seed(ada: Life)
     )
     await archive_memory(ada.graph, ada.caller, put_away, now=LATER)
 
-    woken = {seed: await waking(ada, seed=seed) for seed in range(200)}
+    hydrated = {seed: await waking(ada, seed=seed) for seed in range(200)}
     surfaced = {
-        seed: contents(it.pieces, "involuntary")
-        for seed, it in woken.items()
-        if contents(it.pieces, "involuntary")
+        seed: contents(result.pieces, "involuntary")
+        for seed, result in hydrated.items()
+        if contents(result.pieces, "involuntary")
     }
 
-    assert all(it == ["The old mill burned down in spring."] for it in surfaced.values())
+    assert all(texts == ["The old mill burned down in spring."] for texts in surfaced.values())
     assert 2 <= len(surfaced) <= 24  # of 200, at 5 %
-    again = {seed for seed in range(200) if (await waking(ada, seed=seed)) == woken[seed]}
+    again = {seed for seed in range(200) if (await waking(ada, seed=seed)) == hydrated[seed]}
     assert again == set(range(200))
     await set_persona_policy(
         ada.graph, ada.tenant_id, "ada", Layer({"involuntary_recall_rate": 1.0})

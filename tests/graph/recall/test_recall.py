@@ -32,7 +32,7 @@ async def recall(life: Life, asked: str, persona_id: str = "ada", **options: Any
     return await recalls.recall(life.tenant_id, persona_id, asked, **options)
 
 
-async def found(life: Life, asked: str, **options: Any) -> list[str]:
+async def recalled_ids(life: Life, asked: str, **options: Any) -> list[str]:
     return [hit.id for hit in (await recall(life, asked, **options)).hits]
 
 
@@ -50,14 +50,14 @@ async def test_words_and_meaning_find_it_and_the_modifier_turns_it_down(life: Li
         "green tea in the garden", "black coffee in the garden", "a boat on the lake"
     )
 
-    assert (await found(life, "who drinks tea in the garden"))[:2] == [tea, coffee]
+    assert (await recalled_ids(life, "who drinks tea in the garden"))[:2] == [tea, coffee]
     before = {hit.id: hit for hit in (await blended(life)).hits}
     await minimize_memory(life.graph, life.caller, tea, modifier=0.25, now=LATER)
     after = {hit.id: hit for hit in (await blended(life)).hits}
 
     assert after[tea].score == pytest.approx(0.25 * before[tea].score, abs=1e-3)
     assert after[coffee].score == pytest.approx(before[coffee].score, abs=0.05)
-    assert (await found(life, "who drinks tea in the garden"))[0] == coffee
+    assert (await recalled_ids(life, "who drinks tea in the garden"))[0] == coffee
     assert boat in after
 
 
@@ -77,8 +77,8 @@ async def test_a_persona_finds_only_what_is_its_own_however_many_others_know_mor
         await remember(life.graph, life.embedder, life.caller, "eve", new, now=BORN)
     mine = await keep(life, "somewhere is a silver key")
 
-    assert await found(life, "the silver key is under stone 7") == [mine]
-    theirs = await found(life, "the silver key is under stone 7", persona_id="eve", limit=50)
+    assert await recalled_ids(life, "the silver key is under stone 7") == [mine]
+    theirs = await recalled_ids(life, "the silver key is under stone 7", persona_id="eve", limit=50)
     assert len(theirs) == 50
     assert mine not in theirs
 
@@ -87,15 +87,17 @@ async def test_a_persona_finds_only_what_is_its_own_however_many_others_know_mor
 async def test_the_published_blend_is_a_profile_of_its_own(life: Life) -> None:
     (tea,) = await life.remember("green tea in the garden")
 
-    told = (await recall(life, "green tea", profile="published", explain=True)).hits[0].explain
+    explanation = (
+        (await recall(life, "green tea", profile="published", explain=True)).hits[0].explain
+    )
 
-    assert told
-    parts = told["signals"]
+    assert explanation
+    parts = explanation["signals"]
     assert (parts["full_text"]["weight"], parts["vector"]["weight"]) == (0.2, 0.8)
     assert {*parts} == {"full_text", "vector", "importance", "recency", "pinned", "access"}
     assert parts["full_text"]["signal"] == 1.0  # the best match is what others are held against
     assert 0.5 < parts["vector"]["signal"] < 1
-    assert await found(life, "green tea", profile="published") == [tea]
+    assert await recalled_ids(life, "green tea", profile="published") == [tea]
 
 
 @pytest.mark.spec("SEARCH-04")
@@ -113,9 +115,9 @@ async def test_every_part_of_a_score_is_told_and_they_add_up(life: Life, profile
     for hit in hits:
         assert hit.explain
         parts = hit.explain["signals"].values()
-        for it in parts:
-            assert it["part"] == pytest.approx(it["signal"] * it["weight"], abs=1e-3)
-        total = sum(it["part"] for it in parts) + hit.explain["spread"]
+        for part in parts:
+            assert part["part"] == pytest.approx(part["signal"] * part["weight"], abs=1e-3)
+        total = sum(part["part"] for part in parts) + hit.explain["spread"]
         assert hit.score == pytest.approx(total * hit.explain["weight_modifier"], abs=1e-2)
     pinned = next(hit for hit in hits if hit.id == ids[1]).explain
     assert pinned
@@ -198,7 +200,7 @@ async def test_filters_by_type_category_tag_project_time_and_state(life: Life) -
     await life.ask("MATCH (m:Memory {tenant_id: $t, id: $id}) SET m.state = 'archived'", id=episode)
 
     async def only(**filters: Any) -> set[str]:
-        return set(await found(life, "tea", filters=Filters(**filters)))
+        return set(await recalled_ids(life, "tea", filters=Filters(**filters)))
 
     assert await only() == {fact, plan, waiting}
     assert await only(include_archived=True) == {fact, plan, waiting, episode}
@@ -216,7 +218,7 @@ async def test_filters_by_type_category_tag_project_time_and_state(life: Life) -
 @pytest.mark.spec("SEARCH-04")
 async def test_pages_follow_each_other_without_a_gap_or_a_repeat(life: Life) -> None:
     ids = [await keep(life, f"tea number {number}") for number in range(23)]
-    whole = await found(life, "tea", limit=50)
+    whole = await recalled_ids(life, "tea", limit=50)
     pages, cursor = [], None
     while True:
         page = await recall(life, "tea", limit=5, cursor=cursor)
@@ -225,8 +227,8 @@ async def test_pages_follow_each_other_without_a_gap_or_a_repeat(life: Life) -> 
         if cursor is None:
             break
 
-    assert [len(it) for it in pages] == [5, 5, 5, 5, 3]
-    assert [id_ for it in pages for id_ in it] == whole
+    assert [len(page) for page in pages] == [5, 5, 5, 5, 3]
+    assert [id_ for page in pages for id_ in page] == whole
     assert set(whole) == set(ids)
     with pytest.raises(Invalid):
         await recall(life, "tea", cursor="bm9uc2Vuc2U")
@@ -267,8 +269,8 @@ async def test_an_id_is_taken_once_and_what_is_refused_changes_nothing(life: Lif
     before = await life.everything()
 
     async def again(**given: Any) -> None:
-        told = {"memory_type": MemoryType.SEMANTIC, "text": "new", "content": {}, **given}
-        new = NewMemory(**told)
+        values = {"memory_type": MemoryType.SEMANTIC, "text": "new", "content": {}, **given}
+        new = NewMemory(**values)
         await remember(life.graph, life.embedder, life.caller, "ada", new, now=LATER)
 
     for refused, given in (
@@ -360,7 +362,7 @@ async def test_a_filter_finds_what_it_selects_however_far_it_is_from_the_questio
     asked = "green tea in the morning"
 
     async def only(**filters: Any) -> list[str]:
-        return await found(life, asked, filters=Filters(**filters))
+        return await recalled_ids(life, asked, filters=Filters(**filters))
 
     async def tag(memory_id: str, tags: list[str]) -> None:
         await change_memory(
@@ -486,7 +488,7 @@ async def test_a_persona_that_knows_nothing_answers_with_nothing(life: Life) -> 
     recalled = await recall(life, "tea")
 
     assert (recalled.hits, recalled.next_cursor, recalled.fallback) == ([], None, False)
-    assert await found(life, '"+-!(){}[]^~*?:\\/ AND OR NOT') == []
+    assert await recalled_ids(life, '"+-!(){}[]^~*?:\\/ AND OR NOT') == []
 
 
 async def test_a_copy_recalls_as_the_persona_did_and_knows_whom_it_knew(life: Life) -> None:

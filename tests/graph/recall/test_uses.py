@@ -38,7 +38,7 @@ async def test_each_use_counts_accesses_raises_salience_and_strengthens_links(
 ) -> None:
     first, second, third = await life.remember("red house", "red tree", "blue sea")
     before = await life.memory(first)
-    links = {(it.from_id, it.to_id, it.type): it for it in await life.links()}
+    links = {(link.from_id, link.to_id, link.type): link for link in await life.links()}
     log = UseLog(redis)
 
     for number in range(5):
@@ -46,18 +46,18 @@ async def test_each_use_counts_accesses_raises_salience_and_strengthens_links(
     await log.record(use(life, "other", third, "no such memory"))
     assert await count_recorded_uses(life.graph, redis, now=LATER) == 6
 
-    counts = {it.memory_id: it.access_count for it in await life.memories(now=LATER)}
+    counts = {memory.memory_id: memory.access_count for memory in await life.memories(now=LATER)}
     assert counts == {first: 5, second: 5, third: 1}
     after = await life.memory(first, now=LATER)
     assert after.salience > before.salience
     stronger = [
-        it
-        for it in await life.links()
-        if it.strength > links[it.from_id, it.to_id, it.type].strength
+        link
+        for link in await life.links()
+        if link.strength > links[link.from_id, link.to_id, link.type].strength
     ]
     assert stronger
-    assert {(it.from_id, it.to_id) for it in stronger} <= {(first, second), (second, first)}
-    assert all(it.coactivations == 5 for it in stronger)
+    assert {(link.from_id, link.to_id) for link in stronger} <= {(first, second), (second, first)}
+    assert all(link.coactivations == 5 for link in stronger)
     assert await count_recorded_uses(life.graph, redis, now=LATER) == 0
 
 
@@ -87,7 +87,7 @@ async def test_what_a_dead_job_has_read_is_counted_by_another_and_once(
     await asyncio.gather(*(count_recorded_uses(life.graph, redis, now=LATER) for _ in range(3)))
 
     assert len(died_before) == 100
-    assert [it.access_count for it in counted] == [0, 100]
+    assert [memory.access_count for memory in counted] == [0, 100]
     assert (await life.memory(first, now=LATER)).access_count == 250
     assert (await redis.xpending(uses.STREAM, GROUP))["pending"] == 0
     assert await redis.xlen(uses.STREAM) == 0

@@ -59,14 +59,14 @@ def test_no_budget_is_ever_exceeded_and_nothing_gets_lost(
     budget: int, layers: list[list[int]], contiguous: bool
 ) -> None:
     filled = {
-        str(place): (1 / len(layers), LayerPieces([unit(it) for it in layer], contiguous))
+        str(place): (1 / len(layers), LayerPieces([unit(size) for size in layer], contiguous))
         for place, layer in enumerate(layers)
     }
 
     fill_layers(budget, (), filled)
 
     kept = [size for _, layer in filled.values() for size in sizes(layer)]
-    left = [it.tokens for it in list_left_out(layer for _, layer in filled.values())]
+    left = [piece.tokens for piece in list_left_out(layer for _, layer in filled.values())]
     assert sum(kept) <= budget
     assert sorted(kept + left) == sorted(size for layer in layers for size in layer)
 
