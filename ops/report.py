@@ -19,7 +19,8 @@ MAX_CHARACTERS = 90  # of a text
 def show_run(console: Console, run: Run) -> None:
     """Print what a run did, stage by stage."""
     console.print(
-        f"The {run.kind} of {run.period} of {run.persona_id} {STATES[run.state]}. Run {run.id}."
+        f"The {run.kind} of {run.period} of {run.persona_id} {STATES[run.state]}. Run {run.id}.",
+        soft_wrap=True,
     )
     if run.state == "done_before":
         return
