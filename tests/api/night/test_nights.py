@@ -221,10 +221,10 @@ async def test_until_when_facts_hold_is_the_same_in_the_graph_and_in_values(life
         memory_ids=[row["id"] for row in rows],
     )
 
-    rows = await life.ask(
+    settled = await life.ask(
         "MATCH (m:Memory {tenant_id: $t}) RETURN m.id AS id, m.valid_to AS valid_to"
     )
-    ends = {row["id"]: row["valid_to"] for row in rows}
+    ends = {row["id"]: row["valid_to"] for row in settled}
     for row in rows:
         same = [other["id"] for other in rows if other["fact"] == row["fact"]]
         chosen = [id_ for id_ in same if id_ in standing or id_ == row["id"]]
