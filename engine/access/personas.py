@@ -89,7 +89,7 @@ async def change_persona(
         persona_id=persona_id,
         changes=properties,
         event=audit_record("persona_changed", by=by, now=now),
-        told=sorted({*changes} - {"identity"}),  # of that long text, only that it changed
+        audited=sorted({*changes} - {"identity"}),  # of that long text, only that it changed
         after=json.dumps(
             {name: value if name != "identity" else "changed" for name, value in changes.items()}
         ),

@@ -160,7 +160,7 @@ def stage_reports(stored: Row) -> list[StageReport]:
     """The reports of a run's finished stages in their order, then of those still under way."""
     folded = stored.get("folded")
     counts = json.loads(folded) if folded else counts_by_stage(stored["did"])
-    reports = {report["stage"]: report for report in map(json.loads, stored.get("told") or [])}
+    reports = {report["stage"]: report for report in map(json.loads, stored.get("reports") or [])}
     unfinished = [name for name in counts if name not in stored["stages"]]
     return [
         StageReport(

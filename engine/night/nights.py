@@ -220,7 +220,7 @@ async def execute_stages(
             worker=run.worker,
             finished_at=run.as_of,
             next_night_at=next_night_at,
-            over=run.finished_stages,
+            finished_stages=run.finished_stages,
             snapshot=json.dumps(await capture(run)),
         )
     except BaseException as error:
@@ -229,7 +229,7 @@ async def execute_stages(
                 "night/runs/release_run",
                 **run.persona_parameters,
                 worker=run.worker,
-                over=run.finished_stages,
+                finished_stages=run.finished_stages,
                 failure=type(error).__name__,
             )
         raise
@@ -247,7 +247,7 @@ async def execute_stage(run: ActiveRun, stage: Stage) -> None:
         "seconds": round(time.perf_counter() - started, 4),
         "could_not": could_not,
     }
-    run.finished_stages.append({"stage": stage.name, "told": json.dumps(report)})
+    run.finished_stages.append({"stage": stage.name, "report": json.dumps(report)})
 
 
 async def attempt(stage: Stage, run: ActiveRun) -> dict[str, int]:

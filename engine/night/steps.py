@@ -76,7 +76,7 @@ class ActiveRun:
     # The memories formed by this worker, by id. Vector indexes show only what is committed, and a
     # preview commits nothing.
     formed: dict[str, FormedMemory] = field(default_factory=dict)
-    # Reports of finished stages that are not stored yet, as maps {stage, told: JSON}.
+    # Reports of finished stages that are not stored yet, as maps {stage, report: JSON}.
     finished_stages: list[Row] = field(default_factory=list)
 
     @property
@@ -103,7 +103,7 @@ class ActiveRun:
                 run_id=self.id,
                 worker=self.worker,
                 seconds=PERSONA_LEASE_SECONDS,
-                over=finished_stages,
+                finished_stages=finished_stages,
             )
             if not lease:
                 raise NightUnderWay(self.persona.id)

@@ -91,7 +91,7 @@ async def undo_last_step(graph: Graph, undo: ActiveUndo) -> list[str] | None:
             run_id=undo.run_id,
             worker=undo.worker,
             seconds=PERSONA_LEASE_SECONDS,
-            over=[],
+            finished_stages=[],
         )
         if not lease:
             raise NightUnderWay(undo.persona_id)

@@ -298,7 +298,7 @@ def topic_units(checkpoint: Row | None) -> Iterator[Unit]:
     """
     if checkpoint is None or not checkpoint["label"]:
         return
-    label, unflagged_texts = checkpoint["label"], checkpoint["heard"]
+    label, unflagged_texts = checkpoint["label"], checkpoint["unflagged_texts"]
     if unflagged_texts is not None:
         terms = [term for term in label.split(", ") if is_mentioned(term, unflagged_texts)]
         label = ", ".join(terms)

@@ -4,7 +4,7 @@
 // $persona_id  string
 // $changes     map, any of {name, identity, tone, time_zone, updated_at, next_night_at}
 // $event       map {id, action, by, at}
-// $told        list of strings, the properties whose former values the audit event keeps
+// $audited     list of strings, the properties whose former values the audit event keeps
 // $after       string, what the audit event says of the new values
 //
 // Returns persona; nothing when there is none.
@@ -19,7 +19,7 @@ CREATE
     tenant_id: $tenant_id,
     written_at: datetime.realtime(),
     before:
-      reduce(text = '', name IN $told | text + name + ': ' + coalesce(persona[name], '') + ', '),
+      reduce(text = '', name IN $audited | text + name + ': ' + coalesce(persona[name], '') + ', '),
     after: $after
   })
     -[:ABOUT]->(persona)

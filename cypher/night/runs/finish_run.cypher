@@ -1,13 +1,13 @@
 // Close a run. A night sets the next night of the persona, and is recorded for the audit.
 //
-// $tenant_id      string
-// $persona_id     string
-// $run_id         string
-// $worker         string, the one that holds it
-// $finished_at    zoned datetime
-// $next_night_at  zoned datetime, or null for a run that is not a night
-// $over           list of maps {stage, told}: the finished stages that are not recorded yet
-// $snapshot       string, JSON: counts of the persona after the run
+// $tenant_id        string
+// $persona_id       string
+// $run_id           string
+// $worker           string, the one that holds it
+// $finished_at      zoned datetime
+// $next_night_at    zoned datetime, or null for a run that is not a night
+// $finished_stages  list of maps {stage, report}: the finished stages that are not recorded yet
+// $snapshot         string, JSON: counts of the persona after the run
 //
 // Returns id; nothing when another worker has taken the run over.
 CYPHER 25
@@ -17,13 +17,13 @@ REMOVE persona.lock
 WITH persona
 WHERE persona.open_run = $run_id AND persona.run_worker = $worker
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
-WITH persona, run, [stage IN $over WHERE NOT stage.stage IN run.stages] AS finished
+WITH persona, run, [stage IN $finished_stages WHERE NOT stage.stage IN run.stages] AS finished
 SET
   run.state = 'done',
   run.finished_at = $finished_at,
   run.ended_at = datetime(),
   run.stages = run.stages + [stage IN finished | stage.stage],
-  run.told = coalesce(run.told, []) + [stage IN finished | stage.told],
+  run.reports = coalesce(run.reports, []) + [stage IN finished | stage.report],
   run.snapshot = $snapshot
 REMOVE persona.open_run, persona.run_worker, persona.run_until
 FOREACH (night IN CASE WHEN $next_night_at IS NULL THEN [] ELSE [1] END |

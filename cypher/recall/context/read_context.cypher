@@ -13,7 +13,7 @@
 // $now              zoned datetime: facts that ended by then are left out
 //
 // Returns identity; is_there: whether the persona takes part; turns, checkpoints: the newest first; topic:
-// the newest checkpoint that is not muted, and, when messages of it are flagged, heard: the beginnings of
+// the newest checkpoint that is not muted, and, when messages of it are flagged, unflagged_texts: the beginnings of
 // the unflagged ones; pinned: memories, the most important first.
 // Nothing when there is no such conversation for this caller.
 CYPHER 25
@@ -110,7 +110,7 @@ RETURN
         .id,
         .label,
         .from_at,
-        heard:
+        unflagged_texts:
           CASE WHEN EXISTS { (checkpoint)-[:COVERS]->(:Message {flagged: true}) }
             THEN COLLECT {
               MATCH (checkpoint)-[:COVERS]->(message:Message)
