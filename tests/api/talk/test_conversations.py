@@ -138,6 +138,22 @@ async def test_a_transcript_comes_in_pages(admin: httpx.AsyncClient, monday: str
         assert (await admin.get(monday, params={"cursor": bad})).status_code in (200, 400)
 
 
+async def test_messages_of_one_second_are_paged_through_without_a_gap(
+    admin: httpx.AsyncClient, monday: str
+) -> None:
+    at_once = [said(number) | {"timestamp": said(0)["timestamp"]} for number in range(4)]
+    await admin.post(monday, json={"messages": at_once})
+
+    listed: list[str] = []
+    cursor: str | None = None
+    while cursor or not listed:
+        query: dict[str, Any] = {"limit": 1} | ({"cursor": cursor} if cursor else {})
+        part = (await admin.get(monday, params=query)).json()
+        listed += [message["message_id"] for message in part["items"]]
+        cursor = part["next_cursor"]
+    assert listed == ["m0", "m1", "m2", "m3"]
+
+
 async def test_what_was_said_cannot_be_changed(admin: httpx.AsyncClient, monday: str) -> None:
     await admin.post(monday, json={"messages": [said(1)]})
     before = await transcript(admin, monday)
