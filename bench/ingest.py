@@ -198,8 +198,8 @@ def report(talks: Sequence[Talk], recorded: float, drawn: float, without: Withou
     table = Table("what", "messages per second", "seconds")
     for name, seconds in {
         "recorded over HTTP": recorded,
-        "recorded, candidates drawn, with embedding": drawn,
-        "recorded, candidates drawn, without embedding": without.seconds,
+        "candidates, with embedding": drawn,
+        "candidates, without embedding": without.seconds,
     }.items():
         table.add_row(name, f"{total / seconds:.0f}", f"{seconds:.1f}")
     console = Console()

@@ -29,6 +29,7 @@ from engine.store.graph import Graph
 from engine.talk.conversations import add_conversation, record_messages
 from engine.talk.models import Conversation, Message, Speaker
 
+NOT_OF_MEMORY = ("next_night_at", "night_sent_at", "uncovered_since", "events", "folded_until")
 DIMENSIONS = 384  # of the vector index of the graph under test
 WINDOW = timedelta(hours=24)
 BORN = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -226,8 +227,8 @@ class Life:
             for node in nodes
         }
         for properties in dump.values():
-            # Of the timetable and the streams, not of the memory.
-            for name in ("next_night_at", "night_sent_at", "events", "uncovered_since"):
+            # Of the timetable, the streams and the ledger, not of the memory.
+            for name in NOT_OF_MEMORY:
                 properties.pop(name, None)
         dump |= {
             f"{link['source']} {link['type']} {link['target']}": link["properties"]
