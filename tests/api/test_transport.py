@@ -1,6 +1,8 @@
 """What happens around an answer: calls from pages of other origins, and compression."""
 
+import gzip
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
@@ -8,6 +10,7 @@ from pydantic import ValidationError
 
 from api.app import create_app
 from api.application import Application
+from api.compression import GzipSend, accepts_gzip
 from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.api.conftest import a_client, living
@@ -103,6 +106,43 @@ async def test_a_long_listing_is_compressed_and_a_short_answer_is_not(
     assert "content-encoding" not in short.headers
     assert "content-encoding" not in plain.headers
     assert long.json() == plain.json()
+
+
+@pytest.mark.parametrize(
+    ("header", "accepted"),
+    [
+        ("gzip", True),
+        ("br, GZIP;q=0.5", True),
+        ("gzip;q=0", False),
+        ("gzip; q=0.000, br", False),
+        ("identity", False),
+        ("xgzip", False),
+        ("", False),
+    ],
+)
+def test_gzip_is_for_those_who_take_it(header: str, accepted: bool) -> None:
+    assert accepts_gzip(header) == accepted
+
+
+async def test_an_answer_in_parts_is_one_gzip_stream_and_large_parts_too() -> None:
+    parts = [b"small ", b"large " * 50_000, b""]
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    gzipped = GzipSend(send)
+    await gzipped(
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]}
+    )
+    for place, part in enumerate(parts):
+        more = place < len(parts) - 1
+        await gzipped({"type": "http.response.body", "body": part, "more_body": more})
+
+    headers = dict(sent[0]["headers"])
+    assert headers[b"content-encoding"] == b"gzip"
+    assert b"content-length" not in headers
+    assert gzip.decompress(b"".join(message["body"] for message in sent[1:])) == b"".join(parts)
 
 
 async def test_events_are_neither_compressed_nor_held_back(
