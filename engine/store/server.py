@@ -44,7 +44,11 @@ def inspect_store(uri: str, user: str, password: str, database: str) -> StoreSta
 
 def set_first_password(uri: str, user: str, password: str) -> bool:
     """Set the password of a new Neo4j. True once it works, False while Neo4j does not answer."""
-    options: dict[str, Any] = {"connection_timeout": 1.0, "max_transaction_retry_time": 0}
+    options: dict[str, Any] = {
+        "connection_timeout": 1.0,
+        "connection_acquisition_timeout": 2.0,  # another program on the port may say nothing
+        "max_transaction_retry_time": 0,
+    }
     try:
         with GraphDatabase.driver(uri, auth=(user, password), **options) as driver:
             driver.verify_connectivity()
