@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 
 import msgspec
 import structlog
@@ -21,7 +21,7 @@ from engine.access import Tone
 from engine.errors import LlmUnavailable
 from engine.llm import Llm
 from engine.settings import Settings
-from engine.text import STOP_WORDS, sentences, stemmer, words
+from engine.text import STOP_WORDS, sentences, stem_of, words
 
 MAX_COMPARED_CHARACTERS = 200_000  # of the forgotten messages
 STEM_PREFIX = 2  # letters that a word and its stem have in common, except for these words
@@ -221,19 +221,16 @@ def repeated_stems(texts: Iterable[str], wanted: frozenset[str]) -> frozenset[st
         possible = {
             word for word in distinct if word[:STEM_PREFIX] in prefixes or word in IRREGULAR
         }
-        repeated |= {stem(word) for word in possible - STOP_WORDS} & wanted
+        repeated |= {stem_of(word) for word in possible - STOP_WORDS} & wanted
         characters_left -= len(text)
     return frozenset(repeated)
 
 
-@lru_cache(10_000)
-def stem(word: str) -> str:
-    return str(stemmer().stemWord(word))
-
-
 def content_stems(text: str) -> frozenset[str]:
     """The stems of the words of a text that are no stop words."""
-    return frozenset(stem(word) for word in map(str.lower, words(text)) if word not in STOP_WORDS)
+    return frozenset(
+        stem_of(word) for word in map(str.lower, words(text)) if word not in STOP_WORDS
+    )
 
 
 def is_short_statement(text: str) -> bool:

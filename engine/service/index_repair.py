@@ -3,11 +3,10 @@
 Safe to run again: an interrupted repair continues, and what is repaired is left alone.
 """
 
-import json
 from typing import Any
 
 from engine.bounds import KEY_BYTES
-from engine.memory import index_properties
+from engine.memory import decode_content, index_properties
 from engine.store import Graph
 
 BATCH_SIZE = 500  # items
@@ -56,7 +55,7 @@ async def repair_indexes(graph: Graph) -> list[str]:
 def parse_content(row: dict[str, Any]) -> dict[str, Any]:
     """The content of an item; empty when it is not a JSON object."""
     try:
-        content = json.loads(row["content"] or "{}")
+        content = decode_content(row["content"] or "{}")
     except (ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}

@@ -31,7 +31,6 @@ from engine.text.themes import (
     most_common_form,
     name_theme,
     stem_of,
-    stemmer,
     word_before,
 )
 
@@ -56,7 +55,6 @@ __all__ = [
     "name_theme",
     "sentences",
     "stem_of",
-    "stemmer",
     "straighten_quotes",
     "word_before",
     "word_set",
