@@ -2,6 +2,7 @@
 
 `--data` is a file of conversations, one JSON object a line: {"conversation", "speakers": [a, b],
 "turns": [{"id", "datetime", "speaker", "text"}]}, such as LoCoMo's, which cannot be shipped here.
+What a turn with the "role" of "persona" says is the persona's; all others are said by users.
 Messages are sent over HTTP in batches, and the worker draws candidates from them. Then the same
 engine functions run with an encoder that costs nothing, to see how much of it is embedding.
 """
@@ -65,20 +66,27 @@ def read_talks(data: Path) -> list[Talk]:
         conversation = json.loads(line)
         name, (_, second) = conversation["conversation"], conversation["speakers"]
         messages = [
-            Message(
-                message_id=f"{name}.{turn['id']}",
-                conversation_id=name,
-                persona_id=name,
-                role=Speaker.USER,
-                content=turn["text"],
-                timestamp=moment(turn["datetime"], index),
-                speaker=turn["speaker"],
-                user_id="second" if turn["speaker"] == second else "first",
-            )
+            as_message(name, second, index, turn)
             for index, turn in enumerate(conversation["turns"])
         ]
         talks.append(Talk(name, messages))
     return talks
+
+
+def as_message(name: str, second: str, index: int, turn: dict[str, Any]) -> Message:
+    """A turn as a message to, or of, the persona of its conversation."""
+    role = Speaker(turn.get("role", "user"))
+    is_user = role is Speaker.USER
+    return Message(
+        message_id=f"{name}.{turn['id']}",
+        conversation_id=name,
+        persona_id=name,
+        role=role,
+        content=turn["text"],
+        timestamp=moment(turn["datetime"], index),
+        speaker=turn["speaker"] if is_user else None,
+        user_id=("second" if turn["speaker"] == second else "first") if is_user else None,
+    )
 
 
 def moment(text: str, index: int) -> datetime:

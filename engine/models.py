@@ -1,5 +1,6 @@
 """Types that several rooms share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -15,6 +16,21 @@ class MemoryType(StrEnum):
     EPISODIC = "episodic"
     SEMANTIC = "semantic"
     SOMATIC = "somatic"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The place of a passage in the message that it is a part of."""
+
+    number: int  # from 1
+    of: int  # how many passages the message has
+    start: int  # position of its first character in the message
+    end: int  # of the character after its last
+
+    @classmethod
+    def stored(cls, place: Sequence[int] | None) -> "Passage | None":
+        """The passage that the property `passage` of an item names; None when it is no passage."""
+        return cls(*place) if place else None
 
 
 @dataclass(frozen=True, slots=True)

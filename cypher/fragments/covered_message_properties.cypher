@@ -1,4 +1,4 @@
-// A message as checkpoints are made from it: who said it, and the embedding of its episode if it has one.
+// A message as checkpoints are made from it: who said it, and the embedding of its first episode if it has one.
 
 .id,
 .content,
@@ -16,6 +16,6 @@ meaning:
     MATCH (item:Candidate|Memory {memory_type: 'episodic'})-[:DRAWN_FROM]->(message)
     WHERE item.embedding IS NOT NULL
     RETURN item {.embedding, .known_share}
-    ORDER BY item.said_at <> message.said_at, item.id
+    ORDER BY item.said_at <> message.said_at, coalesce(item.passage[0], 1), item.id
     LIMIT 1
   }[0]

@@ -77,7 +77,7 @@ class RuleExtractor:
 
 
 class LlmExtractor:
-    """Asks a language model about what the gate lets through; the episode stays as it was said.
+    """Asks a language model about what the gate lets through; episodes stay as they were said.
 
     When the model is unavailable, slow or answers nonsense, the items of the rules are returned.
     """

@@ -1,8 +1,9 @@
 """From a message to memory candidates, without a language model.
 
-Pure functions over values: the gate keeps junk out, then one episodic item keeps what was said, the
-statements in it become semantic items, and a marked feeling a somatic one. A message in a language
-that has no rules is remembered as it was said.
+Pure functions over values: the gate keeps junk out, then an episodic item keeps what was said, the
+statements in it become semantic items, and a marked feeling a somatic one. A long message gives an
+episodic item for each of its passages. A message in a language that has no rules is remembered as
+it was said.
 """
 
 import re
@@ -16,8 +17,9 @@ from engine.extraction.gate import GateResult, gate
 from engine.extraction.rules import load_language
 from engine.extraction.statements import statements
 from engine.models import MemoryType
-from engine.text import fingerprint, is_english
+from engine.text import fingerprint, is_english, split_passages, without_unprintable
 
+MAX_JUNK_CHARACTERS = 300  # a longer passage is not looked at by the gate again
 MY_AT_START = re.compile(r"^(?:my|our)\b")
 
 
@@ -76,8 +78,8 @@ def extract(
 def items(
     message: ExtractionInput, gated: GateResult, lexicon: ValenceLexicon | None
 ) -> Iterator[Extracted]:
-    """The items of what the gate lets through: the episode, the statements, a feeling."""
-    yield episode(message, gated.content)
+    """The items of what the gate lets through: the episodes, the statements, a feeling."""
+    yield from episodes(message, gated.content)
     language_name = language_of(gated.content)
     if language := load_language(language_name):
         for statement in statements(gated.kept, message.speaker, language):
@@ -91,18 +93,43 @@ def language_of(text: str) -> str:
     return "english" if is_english(text) else ""
 
 
-def episode(message: ExtractionInput, content: str) -> Extracted:
-    """The event of saying it, in the message's own words."""
-    return Extracted(
-        MemoryType.EPISODIC,
-        f"{message.speaker}: {content}",
-        {
-            "who": message.speaker,
-            "said": content,
-            "when": message.said_at.isoformat(),
-            "where": message.conversation,
-        },
-    )
+def episodes(message: ExtractionInput, content: str) -> Iterator[Extracted]:
+    """The event of saying it, in the message's own words: one item, or one for each passage.
+
+    `content` is what the gate lets through. The passages of a long message are cut from the message
+    as it was sent, so that their positions are places in it; those that are junk are left out.
+    """
+    spans = split_passages(message.content)
+    if len(spans) == 1:
+        yield episode(message, content)
+        return
+    for number, span in enumerate(spans, start=1):
+        said = without_unprintable(message.content[span.start : span.end]).strip()
+        if not is_junk(said):
+            place = {"number": number, "of": len(spans), "start": span.start, "end": span.end}
+            yield episode(message, said, passage=place)
+
+
+def is_junk(passage: str) -> bool:
+    """Whether a passage says nothing: no words, or only what the gate cuts off."""
+    if len(passage) <= MAX_JUNK_CHARACTERS:
+        return not gate(passage).content
+    return not fingerprint(passage)
+
+
+def episode(
+    message: ExtractionInput, said: str, *, passage: dict[str, int] | None = None
+) -> Extracted:
+    """The item of what was said, or of one passage of it."""
+    content: dict[str, Any] = {
+        "who": message.speaker,
+        "said": said,
+        "when": message.said_at.isoformat(),
+        "where": message.conversation,
+    }
+    if passage:
+        content["passage"] = passage
+    return Extracted(MemoryType.EPISODIC, f"{message.speaker}: {said}", content)
 
 
 def somatic(message: ExtractionInput, felt: Feeling) -> Extracted:

@@ -7,7 +7,7 @@ Every candidate and memory passes here: `item_properties`, `item_changes`, `enco
 import json
 from typing import Any
 
-from engine.bounds import feeling, indexed
+from engine.bounds import MESSAGE, feeling, indexed
 from engine.memory.facts import fact_key, fact_properties
 from engine.models import MemoryType, Row
 
@@ -43,7 +43,7 @@ def decode_content(stored: str) -> dict[str, Any]:
 
 
 def index_properties(content: dict[str, Any]) -> Row:
-    """The properties by which indexes find an item: its subject, its category, its fact.
+    """The properties that statements compare: its subject, category, fact, feeling and passage.
 
     Takes any content. A value too long for an index is cut; a feeling outside its range is left
     out.
@@ -57,4 +57,15 @@ def index_properties(content: dict[str, Any]) -> Row:
         **fact_properties(content),
         "valence": feeling(content, "valence"),
         "arousal": feeling(content, "arousal"),
+        "passage": passage_place(content),
     }
+
+
+def passage_place(content: dict[str, Any]) -> list[int] | None:
+    """The number, count, start and end of an item that is a passage; None for any other content."""
+    passage = content.get("passage")
+    if not isinstance(passage, dict):
+        return None
+    place = [passage.get(name) for name in ("number", "of", "start", "end")]
+    numbers = [value for value in place if type(value) is int and 0 <= value <= MESSAGE]
+    return numbers if len(numbers) == len(place) else None

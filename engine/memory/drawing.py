@@ -1,7 +1,7 @@
 """Drawing candidates from messages: what the extractor takes from each, embedded and kept."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,7 +25,9 @@ from engine.models import MemoryType, Row
 from engine.store import Graph
 from engine.talk import MESSAGE_OVERDUE_AFTER
 
-BATCH_SIZE = 64  # messages drawn from, embedded and kept as one transaction
+BATCH_SIZE = 64  # messages read at a time
+BATCH_CHARACTERS = 100_000  # of messages drawn from, embedded and kept as one transaction
+CONTEXT_WORDS = 60  # of what was said before: the last of them, so that the text itself counts
 MAX_KNOWN_NAMES = 500  # of people a persona knows; each is looked for in every question
 
 KeyedFact = tuple[str, Fact]  # the key that a fact is filed under, and the fact
@@ -55,25 +57,54 @@ async def draw_candidates(
     """
     messages = candidates = 0
     while waiting := await list_waiting_messages(graph, tenant_id, conversation_id):
-        repeat_ids = await find_exact_repeats(graph, tenant_id, waiting)
-        extractions = await asyncio.gather(
-            *(
-                extractor.draw(extraction_input(message), is_repeat=message["id"] in repeat_ids)
-                for message in waiting
-            )
-        )
-        drawn = list(zip(waiting, extractions, strict=True))
-        embedded = await embed_in_context(embedder, texts_to_embed(drawn))
-        await add_known_names(graph, tenant_id, waiting)
-        (kept,) = await graph.write(
-            "memory/candidates/add_drawn_candidates",
-            tenant_id=tenant_id,
-            drawn=drawn_rows(tenant_id, drawn, embedded),
-            now=now,
-        )
-        messages += kept["messages"]
-        candidates += kept["candidates"]
+        for batch in batches_by_length(waiting):
+            kept = await draw_batch(graph, embedder, extractor, tenant_id, batch, now=now)
+            messages += kept["messages"]
+            candidates += kept["candidates"]
     return DrawResult(messages, candidates)
+
+
+async def draw_batch(
+    graph: Graph,
+    embedder: Embedder,
+    extractor: Extractor,
+    tenant_id: str,
+    waiting: Sequence[Row],
+    *,
+    now: datetime,
+) -> Row:
+    """Draw candidates from some messages. Returns how many messages and candidates were kept."""
+    repeat_ids = await find_exact_repeats(graph, tenant_id, waiting)
+    extractions = await asyncio.gather(
+        *(
+            extractor.draw(extraction_input(message), is_repeat=message["id"] in repeat_ids)
+            for message in waiting
+        )
+    )
+    drawn = list(zip(waiting, extractions, strict=True))
+    embedded = await embed_in_context(embedder, texts_to_embed(drawn))
+    await add_known_names(graph, tenant_id, waiting)
+    (kept,) = await graph.write(
+        "memory/candidates/add_drawn_candidates",
+        tenant_id=tenant_id,
+        drawn=drawn_rows(tenant_id, drawn, embedded),
+        now=now,
+    )
+    return kept
+
+
+def batches_by_length(messages: Sequence[Row]) -> Iterator[list[Row]]:
+    """The messages in order, in batches of up to `BATCH_CHARACTERS` or of one message."""
+    batch: list[Row] = []
+    characters = 0
+    for message in messages:
+        characters += len(message["content"])
+        if batch and characters > BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], len(message["content"])
+        batch.append(message)
+    if batch:
+        yield batch
 
 
 async def list_waiting_messages(graph: Graph, tenant_id: str, conversation_id: str) -> list[Row]:
@@ -100,16 +131,40 @@ def extraction_input(message: Row) -> ExtractionInput:
 
 
 def texts_to_embed(drawn: Sequence[tuple[Row, Extraction]]) -> list[TextInContext]:
-    """The text of every drawn item, in order; an episode with the message that came before it."""
+    """The text of every drawn item, in order; an episode with what was said before it."""
     return [
-        TextInContext(
-            item.meaning,
-            message["before"] if item.memory_type is MemoryType.EPISODIC else None,
-            kept_as=item.text,
-        )
+        episode_in_context(message, extraction, place)
+        if item.memory_type is MemoryType.EPISODIC
+        else TextInContext(item.meaning, kept_as=item.text)
         for message, extraction in drawn
-        for item in extraction.items
+        for place, item in enumerate(extraction.items)
     ]
+
+
+def episode_in_context(message: Row, extraction: Extraction, place: int) -> TextInContext:
+    """An episode after the message before it; a later passage after the passage before it.
+
+    Passages of a persona's long answers are embedded whole and nothing else: they are most of all
+    text, and little of what is asked for.
+    """
+    item = extraction.items[place]
+    is_passage = "passage" in item.content
+    before = extraction.items[place - 1].meaning if place else message["before"]
+    if is_passage and message["role"] == "persona":
+        before = None
+    return TextInContext(
+        item.meaning,
+        before=last_words(before) if before else None,
+        answers=message["before"],
+        kept_as=item.text,
+        by_sentence=not (is_passage and message["role"] == "persona"),
+    )
+
+
+def last_words(text: str) -> str:
+    """The end of a text; the whole text when it is short."""
+    words = text.rsplit(maxsplit=CONTEXT_WORDS)
+    return " ".join(words[1:]) if len(words) > CONTEXT_WORDS else text
 
 
 def drawn_rows(
@@ -126,7 +181,7 @@ def drawn_rows(
             "left_out": list(extraction.left_out),
             "candidates": [
                 {
-                    "id": id_from(message["id"], str(number)),
+                    "id": candidate_id(message["id"], number, item.content.get("passage")),
                     "persona_id": message["persona_id"],
                     **item_properties(item.memory_type, item.text, item.content),
                     "index_properties": index_properties(item.content),
@@ -138,6 +193,14 @@ def drawn_rows(
         }
         for message, extraction in drawn
     ]
+
+
+def candidate_id(message_id: str, number: int, passage: dict[str, int] | None) -> str:
+    """The id of an item of a message. The ids of its passages sort in their order."""
+    if passage is None:
+        return id_from(message_id, str(number))
+    digits = f"{passage['number']:04d}"
+    return id_from(message_id, "0")[: -len(digits)] + digits
 
 
 async def find_exact_repeats(graph: Graph, tenant_id: str, waiting: Sequence[Row]) -> set[str]:

@@ -14,7 +14,14 @@ from engine.models import Row
 from engine.night.integrate import decay_period
 from engine.night.steps import ActiveRun, Step, run_in_batches
 from engine.store import Write
-from engine.text import MAX_READ_CHARACTERS, WordForms, is_about, join_with_and, name_theme
+from engine.text import (
+    MAX_READ_CHARACTERS,
+    WordForms,
+    is_about,
+    join_with_and,
+    name_theme,
+    term_hashes,
+)
 
 BATCH_SIZE = 50  # episodes in one step
 MIN_NEIGHBOURS = 20  # similar episodes read for each; more if the policy wants large themes
@@ -105,7 +112,7 @@ def plan_themes(rows: Sequence[Row], run: ActiveRun, cache: WordFormsCache) -> T
     theme_of: dict[str, Row] = {}  # by episode id
     plan = ThemePlan([], [])
     for row in rows:
-        episode, neighbours = row["episode"], row["near"]
+        episode, neighbours = row["episode"], one_of_each_message(row["episode"], row["near"])
         for stored in [episode, *neighbours]:
             if stored["themes"]:
                 theme_of.setdefault(stored["id"], stored["themes"][0])
@@ -125,6 +132,17 @@ def plan_themes(rows: Sequence[Row], run: ActiveRun, cache: WordFormsCache) -> T
             plan.themes.append(founded)
             theme_of |= dict.fromkeys(founded["episode_ids"], founded)
     return plan
+
+
+def one_of_each_message(episode: Row, neighbours: Sequence[Row]) -> list[Row]:
+    """The nearest neighbour of each message other than the episode's own, the nearest first.
+
+    A theme keeps returning: what one long message says in several passages is said once.
+    """
+    nearest: dict[str, Row] = {}
+    for near in neighbours:
+        nearest.setdefault(near["source_id"] or near["id"], near)
+    return [near for source, near in nearest.items() if source != episode["source_id"]]
 
 
 def found_theme(run: ActiveRun, episodes: Sequence[Row], cache: WordFormsCache) -> Row | None:
@@ -173,7 +191,7 @@ def theme_row(run: ActiveRun, group: Sequence[Row], terms: Sequence[str]) -> Row
         "fades_at": run.as_of + decay_period(run.policy, "semantic", CATEGORY),
         "strength": run.policy.figures.link_strength,
         "embedding": vector,
-        "packed_vectors": MemoryVectors(vector).pack(),
+        "packed_vectors": MemoryVectors(vector, terms=term_hashes(text)).pack(),
         "search_scope": search_scope(run.tenant_id, run.persona.id),
         "episode_ids": [episode["id"] for episode in group],
     }

@@ -177,6 +177,7 @@ def decide(
                 for memory_id, similarity in similarities.items()
                 if memory_id in existing_ids
                 and is_same_kind(this, comparable[memory_id])
+                and not this.is_beside(comparable[memory_id])
                 and may_be_same_time(candidate, comparable[memory_id].said_at, policy)
             }
         neighbours = mergeable_neighbours(candidate, row["near"], policy)
@@ -201,10 +202,17 @@ def mergeable_neighbours(candidate: Row, neighbours: Sequence[Row], policy: Poli
         memory
         for memory in neighbours
         if may_be_same_time(candidate, memory["said_at"], policy)
+        and not is_beside(candidate, memory)
         and (
             memory["text"] is None or fingerprint(memory["text"]) == fingerprint(candidate["text"])
         )
     ]
+
+
+def is_beside(candidate: Row, memory: Row) -> bool:
+    """Whether both are passages of one message: what it says twice it may mean twice."""
+    is_passage = candidate["passage"] is not None and candidate["source_id"] is not None
+    return is_passage and bool(candidate["source_id"] == memory["source_id"])
 
 
 def may_be_same_time(candidate: Row, said_at: datetime, policy: Policy) -> bool:
@@ -248,13 +256,19 @@ def decide_on(
 
 
 def as_formed(candidate: Row) -> FormedMemory:
-    """The memory that a candidate becomes, for comparison."""
+    """The memory that a candidate becomes, for comparison.
+
+    Of a passage its words are compared: a page that is sent again with a line changed is news.
+    """
+    is_reliable, is_passage = has_reliable_vector(candidate), candidate["passage"] is not None
     return FormedMemory(
         candidate["memory_type"],
         candidate["about"],
         candidate["said_at"],
         np.asarray(candidate["embedding"], np.float32),
-        None if has_reliable_vector(candidate) else fingerprint(candidate["text"]),
+        fingerprint(candidate["text"]) if is_passage or not is_reliable else None,
+        is_reliable,
+        candidate["source_id"] if is_passage else None,
     )
 
 

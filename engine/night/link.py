@@ -12,8 +12,12 @@ from engine.night.integrate import standing_facts
 from engine.night.steps import ActiveRun, Step, round_similarity, run_in_batches, similar_formed
 from engine.policy import Policy
 from engine.store import Write
+from engine.text import MAX_PASSAGES
 
 BATCH_SIZE = 200  # memories in one step
+# Nearest memories that are read beyond those that can be linked, because passages of one message
+# are near each other and get no RELATED link.
+SPARE_NEIGHBOURS = 10
 NEXT_AWAITS = {"episodic": "theme"}  # what a linked memory awaits next, by type; others nothing
 
 
@@ -43,7 +47,7 @@ async def link(run: ActiveRun) -> dict[str, int]:
 
 async def link_batch(run: ActiveRun, write: Write, limit: int) -> Step | None:
     """Link up to `limit` new memories, and recompute until when their facts hold."""
-    max_neighbours = max(figures.relate_limit for figures in run.policy.all_figures()) + 1
+    max_neighbours = max_related(run.policy) + 1 + SPARE_NEIGHBOURS
     rows = await write(
         "night/linking/list_new_memories",
         **run.persona_parameters,
@@ -80,6 +84,11 @@ async def link_batch(run: ActiveRun, write: Write, limit: int) -> Step | None:
     )
 
 
+def max_related(policy: Policy) -> int:
+    """The most RELATED links that a new memory of any type and category gets."""
+    return max(figures.relate_limit for figures in policy.all_figures())
+
+
 def plan_links(
     rows: Sequence[Row], fact_rows: Sequence[Row], run: ActiveRun
 ) -> dict[Link, float | None]:
@@ -87,12 +96,18 @@ def plan_links(
     planned: dict[Link, float | None] = {}
     threshold = min(figures.relate_threshold for figures in run.policy.all_figures())
     embeddings = [row["memory"]["embedding"] for row in rows]
-    similar = similar_formed(embeddings, run.formed, min_similarity=threshold)
+    similar = similar_formed(
+        embeddings,
+        run.formed,
+        min_similarity=threshold,
+        most=max_related(run.policy) + 1 + MAX_PASSAGES,
+    )
     for row, similarities in zip(rows, similar, strict=True):
         formed_neighbours = [
             Neighbour(memory_id, similarity, run.formed[memory_id].said_at)
             for memory_id, similarity in similarities.items()
-            if run.formed[memory_id].fingerprint is None
+            if run.formed[memory_id].is_reliable
+            and not is_beside(row["memory"], run.formed[memory_id].passage_of)
         ]
         planned |= related_links(row, formed_neighbours, run.policy)
         planned |= dict.fromkeys(sequence_links(row, run.policy))
@@ -116,7 +131,7 @@ def related_links(
             stored["id"], round_similarity(stored["similarity"]), stored["said_at"]
         )
         for stored in row["near"]
-        if has_reliable_vector(stored)
+        if has_reliable_vector(stored) and not is_beside(memory, stored["source_id"])
     }
     neighbours |= {
         neighbour.id: neighbour for neighbour in formed_neighbours if neighbour.id != memory["id"]
@@ -131,6 +146,12 @@ def related_links(
             (_, later_id), (_, earlier_id) = max(this, other), min(this, other)
             links[Link(later_id, earlier_id, "RELATED")] = neighbour.similarity
     return links
+
+
+def is_beside(memory: Row, source_id: str | None) -> bool:
+    """Whether a memory is a passage, and the other one was drawn from the same message."""
+    is_passage = memory["passage"] is not None and source_id is not None
+    return is_passage and bool(memory["source_id"] == source_id)
 
 
 def sequence_links(row: Row, policy: Policy) -> Iterable[Link]:

@@ -51,11 +51,17 @@ class FormedMemory(NamedTuple):
     about: str | None
     said_at: datetime
     vector: Vector
-    fingerprint: str | None = None  # of its text, when its vector is not reliable
+    fingerprint: str | None = None  # of its text, when its vector alone does not say what it is
+    is_reliable: bool = True  # whether its vector tells its text from others
+    passage_of: str | None = None  # id of the long message that it is a passage of
 
     def is_comparable(self, other: "FormedMemory") -> bool:
-        """Whether both have reliable vectors, or neither has and their texts are the same."""
+        """Whether the vectors of both decide, or those of neither and their texts are the same."""
         return self.fingerprint == other.fingerprint
+
+    def is_beside(self, other: "FormedMemory") -> bool:
+        """Whether both are passages of one message."""
+        return self.passage_of is not None and self.passage_of == other.passage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +224,20 @@ def similar_formed(
     formed: dict[str, FormedMemory],
     *,
     min_similarity: float,
+    most: int | None = None,
 ) -> list[dict[str, float]]:
-    """For each embedding, the similarities of the formed memories that are near enough, by id."""
+    """For each embedding, the similarities of the formed memories that are near enough, by id.
+
+    With `most`, only that many of the nearest, and what is as near as the last of them.
+    """
     if not formed or not embeddings:
         return [{} for _ in embeddings]
     ids = list(formed)
     vectors = np.stack([memory.vector for memory in formed.values()])
     cosines = np.asarray(embeddings, np.float32) @ vectors.T
+    if most is not None and most < len(ids):
+        least = np.partition(cosines, -most, axis=1)[:, -most] - COSINE_TOLERANCE
+        cosines[cosines < least[:, None]] = -1.0
     return [
         {
             ids[column]: round_similarity(row[column])

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from engine.embedding import estimate_tokens
 from engine.errors import Invalid
+from engine.models import Passage, Row
 from engine.recall.recall import Hit
 
 
@@ -20,6 +22,7 @@ class Piece:
     said_at: datetime | None = None
     message_id: str | None = None
     memory_id: str | None = None
+    passage: Passage | None = None  # the part of a long message that it is
     checkpoint_id: str | None = None
     score: float | None = None  # of a recall's hits alone
     deprioritized: bool = False  # flagged; returned only when nothing else matches
@@ -110,7 +113,20 @@ def piece_from_hit(layer: str, hit: Hit) -> Piece:
         hit.token_estimate,
         said_at=hit.said_at,
         memory_id=hit.id,
+        passage=hit.passage,
         score=hit.score,
         deprioritized=hit.deprioritized,
         hint=hit.hint,
+    )
+
+
+def piece_from_memory(layer: str, memory: Row) -> Piece:
+    """A memory that was not asked for as a piece of a layer."""
+    return Piece(
+        layer,
+        memory["text"],
+        memory["token_estimate"] or estimate_tokens(memory["text"]),
+        said_at=memory["said_at"],
+        memory_id=memory["id"],
+        passage=Passage.stored(memory["passage"]),
     )

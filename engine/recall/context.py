@@ -6,14 +6,14 @@ is what recall finds. Each piece says where it came from. The same state gives t
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from engine.access import Caller
-from engine.embedding import Embedder
+from engine.embedding import Embedder, estimate_tokens
 from engine.errors import ConversationNotFound, PersonaNotFound
-from engine.models import MemoryType, Row
+from engine.models import MemoryType, Passage, Row
 from engine.recall.budget import (
     LayerPieces,
     LeftOut,
@@ -22,9 +22,11 @@ from engine.recall.budget import (
     fill_layers,
     list_left_out,
     piece_from_hit,
+    piece_from_memory,
 )
 from engine.recall.recall import Hit, Recall, RecallResult
 from engine.store import Graph
+from engine.text import split_passages
 
 PLACEHOLDER = "[prior exchange deprioritized by user]"
 TURNS_READ_PER_WANTED = 4  # more turns are read than wanted, because flagged ones are skipped
@@ -224,14 +226,21 @@ def build_layers(
 ) -> dict[str, list[Unit]]:
     """The units of each layer, most important first, before any is cut."""
     turns = state.turns[::-1]
-    shown = list(working_memory(turns))[-request.turns :]
-    shown_ids = {unit[-1].message_id for unit in shown}
+    max_tokens = int(request.budget * SHARES[WORKING])
+    shown = [shortened(unit, max_tokens) for unit in list(working_memory(turns))[-request.turns :]]
+    shown_pieces = {unit[-1].message_id: unit[-1] for unit in shown}
     # Memories of messages that are shown would only repeat them.
-    shown_sources = {turn["source_id"] for turn in turns if turn["id"] in shown_ids}
+    shown_sources = {
+        turn["source_id"]: shown_pieces[turn["id"]].passage
+        for turn in turns
+        if turn["id"] in shown_pieces
+    }
     facts, memories = split_facts(hits, shown_sources)
     memories = memories[: request.memories]
     unasked = [
-        memory for memory in [*state.pinned, *recent] if memory["source_id"] not in shown_sources
+        memory
+        for memory in [*state.pinned, *recent]
+        if not is_shown(memory["source_id"], Passage.stored(memory["passage"]), shown_sources)
     ]
     return {
         IDENTITY: [(Piece(IDENTITY, state.identity, role="system"),)] if state.identity else [],
@@ -249,7 +258,7 @@ def unasked_units(memories: Sequence[Row], hit_ids: set[str]) -> Iterator[Unit]:
     """Memories that are in the context whatever is asked, each once, unless recall found them."""
     for memory in {memory["id"]: memory for memory in memories}.values():
         if memory["id"] not in hit_ids:
-            yield (Piece(COLD, memory["text"], said_at=memory["said_at"], memory_id=memory["id"]),)
+            yield (piece_from_memory(COLD, memory),)
 
 
 def working_memory(messages: Sequence[Row]) -> Iterator[Unit]:
@@ -283,9 +292,39 @@ def depends_on(message: Row, skipped: Sequence[Row]) -> bool:
     return bool(is_reply or message["role"] != skipped[-1]["role"])
 
 
-def split_facts(hits: Sequence[Hit], sources: Set[str]) -> tuple[list[Hit], list[Hit]]:
-    """The best facts, and all other hits, without those drawn from the messages in `sources`."""
-    new = [hit for hit in hits if hit.source_message_id not in sources]
+def shortened(unit: Unit, max_tokens: int) -> Unit:
+    """A turn as it is shown: of one that is too long for working memory, its first passage.
+
+    Recall finds its other passages when they bear on the question.
+    """
+    *before, turn = unit
+    if estimate_tokens(turn.content) <= max_tokens:
+        return unit
+    first, *others = split_passages(turn.content)
+    if not others:
+        return unit
+    place = Passage(1, 1 + len(others), first.start, first.end)
+    return *before, replace(turn, content=turn.content[: first.end].rstrip(), passage=place)
+
+
+def is_shown(
+    source_id: str | None, passage: Passage | None, shown: Mapping[str, Passage | None]
+) -> bool:
+    """Whether what was drawn from a message is shown already: the message whole, or its beginning.
+
+    `shown` has the passage that is shown of each message; None when it is shown whole.
+    """
+    if source_id is None or source_id not in shown:
+        return False
+    beginning = shown[source_id]
+    return beginning is None or (passage is not None and passage.number == beginning.number)
+
+
+def split_facts(
+    hits: Sequence[Hit], shown: Mapping[str, Passage | None]
+) -> tuple[list[Hit], list[Hit]]:
+    """The best facts, and all other hits, without those of messages that are shown."""
+    new = [hit for hit in hits if not is_shown(hit.source_message_id, hit.passage, shown)]
     facts = [hit for hit in new if hit.memory_type is MemoryType.SEMANTIC][:MAX_FACTS]
     return facts, [hit for hit in new if hit not in facts]
 

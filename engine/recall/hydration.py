@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from engine.access import get_persona
-from engine.embedding import Embedder, estimate_tokens
+from engine.embedding import Embedder
 from engine.models import Row
 from engine.policy import read_policy
 from engine.recall.budget import (
@@ -22,6 +22,7 @@ from engine.recall.budget import (
     Piece,
     Unit,
     list_left_out,
+    piece_from_memory,
     room_after_identity,
 )
 from engine.store import Graph
@@ -129,8 +130,6 @@ def distinct_pieces(layers: Iterable[tuple[str, Sequence[Row]]]) -> Iterable[Pie
     seen = set[str]()
     for layer, memories in layers:
         for memory in memories:
-            id_, text = memory["id"], memory["text"]
-            if id_ not in seen:
-                seen.add(id_)
-                tokens = memory["token_estimate"] or estimate_tokens(text)
-                yield Piece(layer, text, tokens, said_at=memory["said_at"], memory_id=id_)
+            if memory["id"] not in seen:
+                seen.add(memory["id"])
+                yield piece_from_memory(layer, memory)

@@ -9,7 +9,7 @@ from cachetools import TTLCache
 from engine.embedding import Embedder, Lexicon, Vector, estimate_tokens, search_scope
 from engine.errors import Invalid, PersonaNotFound
 from engine.ids import new_id
-from engine.models import EARLIEST, MemoryType
+from engine.models import EARLIEST, MemoryType, Passage
 from engine.policy import Policy, as_policy
 from engine.recall.fulltext import full_text_query
 from engine.recall.questions import Question, parse_question
@@ -71,6 +71,7 @@ class Hit:
     said_at: datetime
     conversation_id: str | None
     source_message_id: str | None  # of the first message it was drawn from
+    passage: Passage | None  # the part of that message that it is, of a long one
     valid_from: datetime | None
     valid_to: datetime | None
     token_estimate: int
@@ -302,6 +303,7 @@ def as_hit(hit: RankedHit, profile: RankingProfile, factor: float, *, explain: b
         said_at=moment(column("said_at")),
         conversation_id=column("conversation_id"),
         source_message_id=column("source_id"),
+        passage=Passage.stored(column("passage")),
         valid_from=moment(column("valid_from")) if column("valid_from") else None,
         valid_to=moment(column("valid_to")) if column("valid_to") else None,
         token_estimate=column("token_estimate") or estimate_tokens(column("text")),

@@ -1,14 +1,16 @@
-"""Text processing: sentences, words, stems, stop words, themes. Pure functions.
+"""Text processing: sentences, passages, words, terms, stop words, themes. Pure functions.
 
 Imports no other room of the engine.
 """
 
+from engine.text.passages import MAX_PASSAGES, PASSAGE_WORDS, split_passages
 from engine.text.prose import (
     clean_text,
     fingerprint,
     is_english,
     sentences,
     straighten_quotes,
+    without_unprintable,
     words,
 )
 from engine.text.stop_words import (
@@ -22,6 +24,7 @@ from engine.text.stop_words import (
     UNINFORMATIVE_WORDS,
     word_set,
 )
+from engine.text.terms import TermHashes, question_terms, term_hash, term_hashes
 from engine.text.themes import (
     MAX_READ_CHARACTERS,
     WordForms,
@@ -38,12 +41,15 @@ __all__ = [
     "DETERMINERS",
     "FIRST_PERSON",
     "FUNCTION_WORDS",
+    "MAX_PASSAGES",
     "MAX_READ_CHARACTERS",
+    "PASSAGE_WORDS",
     "QUESTION_WORDS",
     "SECOND_PERSON",
     "SMALL_TALK",
     "STOP_WORDS",
     "UNINFORMATIVE_WORDS",
+    "TermHashes",
     "WordForms",
     "clean_text",
     "fingerprint",
@@ -53,9 +59,14 @@ __all__ = [
     "join_with_and",
     "most_common_form",
     "name_theme",
+    "question_terms",
     "sentences",
+    "split_passages",
     "stem_of",
     "straighten_quotes",
+    "term_hash",
+    "term_hashes",
+    "without_unprintable",
     "word_before",
     "word_set",
     "words",

@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
 
 from engine.text.stop_words import ENGLISH_WORDS
 
@@ -46,21 +48,30 @@ def clean_text(text: str) -> str:
     return "\n".join(line for line in map(str.strip, lines) if line)
 
 
+def without_unprintable(text: str) -> str:
+    """The text without control characters and lone surrogates; its lines stay as they are."""
+    return UNPRINTABLE.sub("", text)
+
+
 def straighten_quotes(text: str) -> str:
     """The text with ASCII quotes and dashes instead of typographic ones."""
     return text.translate(STRAIGHT_QUOTES)
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, in order, with their punctuation."""
-    pieces, start = [], 0
+def sentence_ends(text: str) -> Iterator[int]:
+    """The position after each end of a sentence. Text without such an end may follow the last."""
+    start = 0
     for match in SENTENCE_END.finditer(text):
         end = match.end()
-        if ABBREVIATION.search(text[max(start, end - ABBREVIATION_WINDOW) : end]):
-            continue
-        pieces.append(text[start:end].strip())
-        start = end
-    pieces.append(text[start:].strip())
+        if not ABBREVIATION.search(text[max(start, end - ABBREVIATION_WINDOW) : end]):
+            yield end
+            start = end
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, in order, with their punctuation."""
+    places = [0, *sentence_ends(text), len(text)]
+    pieces = [text[start:end].strip() for start, end in pairwise(places)]
     return [piece for piece in pieces if piece]
 
 

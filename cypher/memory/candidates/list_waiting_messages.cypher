@@ -5,7 +5,7 @@
 // $limit            integer
 //
 // Returns message, with speaker; where: the title of the conversation; repeats_at: when the same person said
-// the same before; before: what another said just before; is_known: whether the persona knows the speaker;
+// the same before; before: the end of what another said just before; is_known: whether the persona knows the speaker;
 // arrival: its number.
 CYPHER 25
 MATCH (message:Message)
@@ -52,7 +52,7 @@ RETURN
           (other.role <> message.role OR
             coalesce(other.user_id, '') <> coalesce(message.user_id, '') OR
             coalesce(other.speaker, '') <> coalesce(message.speaker, ''))
-        RETURN other.content
+        RETURN right(other.content, 2000) // its end, since a page may precede an answer
       }[0],
     repeats_at:
       COLLECT {

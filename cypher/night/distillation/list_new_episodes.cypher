@@ -7,8 +7,8 @@
 // $similarity  float, cosine from which two episodes may be of one theme
 // $characters  integer: how much of a text is read
 //
-// Returns episode; near, maps {id, about, text, said_at, similarity, embedding, themes}, the nearest
-// first. `themes` are what was distilled from it, maps {id, content}.
+// Returns episode; near, maps {id, about, text, said_at, source_id, similarity, embedding, themes}, the
+// nearest first. `themes` are what was distilled from it, maps {id, content}.
 CYPHER 25
 MATCH (episode:Memory)
   USING INDEX SEEK episode:Memory(tenant_id, persona_id, awaits, said_at, id)
@@ -39,6 +39,7 @@ CALL (episode) {
       .about,
       text: left(other.text, $characters),
       .said_at,
+      .source_id,
       .embedding,
       similarity: similarity,
       themes:
@@ -60,6 +61,7 @@ RETURN
     .category,
     text: left(episode.text, $characters),
     .said_at,
+    .source_id,
     .embedding,
     themes:
       COLLECT {

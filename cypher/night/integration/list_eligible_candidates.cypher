@@ -9,8 +9,8 @@
 // $similarity    float, cosine from which a memory is returned
 // $legible       float, share of a text that the encoder must know for its vector to be compared
 //
-// Returns candidate; near, maps {id, similarity, about, fact, said_at, text}, the nearest first. `text` is
-// null, unless the encoder knows too little of one of the two: then texts are compared.
+// Returns candidate; near, maps {id, similarity, about, fact, said_at, source_id, text}, the nearest first. `text` is
+// null, unless texts are compared: of passages, and when the encoder knows too little of one of the two.
 CYPHER 25
 // fragment: eligible_candidates
 MATCH (candidate:Candidate)
@@ -59,9 +59,11 @@ CALL (candidate) {
       .about,
       .fact,
       .said_at,
+      .source_id,
       similarity: similarity,
       text:
         CASE
+          WHEN candidate.passage IS NOT NULL THEN memory.text
           WHEN coalesce(memory.known_share, 1.0) < $legible THEN memory.text
           WHEN coalesce(candidate.known_share, 1.0) < $legible THEN memory.text
         END
@@ -77,6 +79,8 @@ RETURN
     .content,
     .fact,
     .said_at,
+    .source_id,
+    .passage,
     .embedding,
     .known_share
   } AS candidate,

@@ -6,7 +6,7 @@
 // $limit       integer
 // $near        integer: how many memories near each, itself included
 //
-// Returns memory; near, maps {id, said_at, similarity, known_share}; previous and next, maps {id, said_at} or
+// Returns memory; near, maps {id, said_at, source_id, similarity, known_share}; previous and next, maps {id, said_at} or
 // null.
 CYPHER 25
 MATCH (memory:Memory)
@@ -36,7 +36,7 @@ CALL (memory) {
   WHERE other <> memory
   WITH other, 2 * vector.similarity.cosine(other.embedding, memory.embedding) - 1 AS similarity
   ORDER BY similarity DESC, other.id
-  RETURN collect(other {.id, .said_at, .known_share, similarity: similarity}) AS near
+  RETURN collect(other {.id, .said_at, .source_id, .known_share, similarity: similarity}) AS near
 }
 CALL (memory) {
   CALL (memory) {
@@ -97,6 +97,8 @@ RETURN
     .category,
     .fact,
     .said_at,
+    .source_id,
+    .passage,
     .embedding,
     .known_share
   } AS memory,

@@ -1,4 +1,4 @@
-// The newest memories and candidates of a persona, the newest first.
+// The newest memories and candidates of a persona, the newest first; of a long message its first passage.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -16,6 +16,7 @@ CALL () {
     memory.state = 'active' AND
     memory.said_at <= $now AND
     memory.flagged = false AND
+    coalesce(memory.passage[0], 1) = 1 AND
     (memory.valid_to IS NULL OR memory.valid_to > $now)
   RETURN memory
   // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
@@ -34,7 +35,8 @@ CALL () {
     memory.state = 'pending' AND
     memory.said_at <= $now AND
     memory.id IS NOT NULL AND
-    memory.flagged = false
+    memory.flagged = false AND
+    coalesce(memory.passage[0], 1) = 1
   RETURN memory
   ORDER BY
     memory.tenant_id DESC,
@@ -44,6 +46,6 @@ CALL () {
     memory.id DESC
   LIMIT $limit
 }
-RETURN memory {.id, .text, .token_estimate, .said_at, .source_id} AS memory
+RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .source_id} AS memory
 ORDER BY memory.said_at DESC, memory.id
 LIMIT $limit

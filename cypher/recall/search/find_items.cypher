@@ -26,7 +26,7 @@
 //
 // Returns found: for each property that the ranking needs a list over all items, the highest rough score
 // first; times in microseconds; similarity is the cosine, matched the full-text score, 0 when the item was
-// not found that way. links: lists of source_id, id (of an item that may have been filtered out), type,
+// not found that way; passage is its number, how many there are, its start and its end, or null. links: lists of source_id, id (of an item that may have been filtered out), type,
 // strength, and further: the strength of a second link on the way, or null; both times weight_modifier.
 // Lists, since a row or a map for each item would cost more than the search.
 CYPHER 25
@@ -183,6 +183,7 @@ RETURN
     category: [item IN items | item.category],
     conversation_id: [item IN items | item.conversation_id],
     source_id: [item IN items | item.source_id],
+    passage: [item IN items | item.passage],
     packed_vectors: [item IN items | item.packed_vectors],
     token_estimate: [item IN items | item.token_estimate],
     importance: [item IN items | coalesce(item.importance, 5)],

@@ -34,7 +34,7 @@ RETURN
         MATCH (item:Candidate|Memory {memory_type: 'episodic'})-[:DRAWN_FROM]->(message)
         WHERE item.embedding IS NOT NULL
         RETURN item {.embedding, .known_share}
-        ORDER BY item.said_at <> message.said_at, item.id
+        ORDER BY item.said_at <> message.said_at, coalesce(item.passage[0], 1), item.id
         LIMIT 1
       }[0]
     // end: covered_message_properties

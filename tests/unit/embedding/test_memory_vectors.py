@@ -17,6 +17,7 @@ from engine.embedding.memory_vectors import (
     word_positions,
 )
 from engine.embedding.vectors import Vector, normalized
+from engine.text import term_hashes
 
 SIZE = 16
 
@@ -26,6 +27,12 @@ def vector(seed: int) -> Vector:
 
 
 positions = st.lists(st.integers(0, 65_534), max_size=20).map(tuple)
+terms = st.dictionaries(st.integers(0, 2**32 - 1), st.integers(1, 255), max_size=300).map(
+    lambda counts: (
+        np.array(sorted(counts), np.uint32),
+        np.array([counts[key] for key in sorted(counts)], np.uint8),
+    )
+)
 memory_vectors = st.builds(
     MemoryVectors,
     whole_text=st.integers(0, 99).map(vector),
@@ -33,6 +40,7 @@ memory_vectors = st.builds(
     sentences=st.lists(st.integers(0, 99).map(vector), max_size=4).map(tuple),
     words=positions,
     answered_words=positions,
+    terms=terms,
 )
 
 
@@ -54,6 +62,17 @@ def test_what_was_packed_is_as_near_as_it_was(many: list[MemoryVectors], questio
     ):
         assert unpacked.values.tolist() == [position for words in lists for position in words]
         assert unpacked.counts.tolist() == [len(words) for words in lists]
+    hashes = [value for memory in many for value in memory.terms[0].tolist()]
+    assert matrix.terms.values.tolist() == hashes
+    assert matrix.terms.counts.tolist() == [len(memory.terms[0]) for memory in many]
+    counts = [value for memory in many for value in memory.terms[1].tolist()]
+    assert matrix.term_counts.tolist() == counts
+
+
+def test_four_hundred_words_are_packed() -> None:
+    packed = MemoryVectors(vector(1), words=tuple(range(400))).pack()
+
+    assert VectorMatrix.unpack([packed], SIZE).words.values.tolist() == [*range(400)]
 
 
 def test_the_questions_before_it_are_what_it_answers() -> None:
@@ -82,7 +101,8 @@ async def test_each_sentence_and_what_was_said_before_have_vectors_of_their_own(
     embedder = Embedder(RecordingEncoder, model="m", dimensions=SIZE, cache=0)
     said = "She is called Luna now. She came to us in May. Yes!"
 
-    embedded = await embed_in_context(embedder, [TextInContext(said, "What is your cat called?")])
+    before = "What is your cat called?"
+    embedded = await embed_in_context(embedder, [TextInContext(said, before, before)])
 
     assert encoded == [
         "cat",
@@ -93,7 +113,27 @@ async def test_each_sentence_and_what_was_said_before_have_vectors_of_their_own(
         "She came to us in May.",
     ]
     assert np.allclose(embedded[0].embedding, vector(len(said)))
-    assert embedded[0].packed_vectors[:4] == bytes([2, 1, 0, 1])
+    header = np.frombuffer(embedded[0].packed_vectors[:10], "<u2").tolist()
+    assert header == [2, 1, 0, 1, len(term_hashes(said)[0])]
+
+
+async def test_equal_texts_are_encoded_once_and_some_without_their_sentences() -> None:
+    encoded: list[str] = []
+
+    class RecordingEncoder(Encoder):
+        def encode(self, texts: Sequence[str]) -> list[Vector]:
+            encoded.extend(texts)
+            return [vector(len(text)) for text in texts]
+
+    embedder = Embedder(RecordingEncoder, model="m", dimensions=SIZE, cache=0)
+    said = "She is called Luna now. She came to us in May."
+    texts = [TextInContext(said), TextInContext(said, by_sentence=False), TextInContext(said)]
+
+    first, second, third = await embed_in_context(embedder, texts)
+
+    assert encoded == [said, "She is called Luna now.", "She came to us in May."]
+    assert first == third
+    assert len(first.packed_vectors) - len(second.packed_vectors) == 2 * SIZE
 
 
 def test_no_two_personas_share_a_search_scope() -> None:

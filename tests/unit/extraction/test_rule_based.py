@@ -132,12 +132,55 @@ def test_a_speaker_may_have_any_name(speaker: str) -> None:
     assert f"Ana is {speaker}'s sister." in [item.text for item in items]
 
 
-def test_a_long_message_is_kept_whole() -> None:
-    content = " ".join(f"Then I walked past house number {n}." for n in range(500))
+@pytest.mark.spec("SEARCH-10")
+def test_a_long_message_becomes_an_episode_for_each_passage() -> None:
+    content = "Hi Ada! " + " ".join(f"Then I walked past house number {n}." for n in range(500))
+
+    episodes = of_type(extract(message(content)), MemoryType.EPISODIC)
+
+    places = [episode.content["passage"] for episode in episodes]
+    assert [place["number"] for place in places] == [*range(1, len(episodes) + 1)]
+    assert {place["of"] for place in places} == {len(episodes)}
+    assert places[0]["start"] == 0
+    assert places[-1]["end"] == len(content)
+    for episode, place in zip(episodes, places, strict=True):
+        assert episode.content["said"] == content[place["start"] : place["end"]].strip()
+        assert episode.text == f"Sam: {episode.content['said']}"
+
+
+def test_a_message_of_a_passage_and_a_half_is_one_episode_and_names_no_passage() -> None:
+    content = " ".join(f"Then I walked past house number {n}." for n in range(20))
 
     (episode,) = extract(message(content)).items
 
     assert episode.content["said"] == content
+    assert "passage" not in episode.content
+
+
+def test_code_in_a_long_message_keeps_its_indentation() -> None:
+    code = "```python\ndef water(beds):\n    for bed in beds:\n        bed.water()\n```"
+    content = f"{'We water the beds every morning now. ' * 40}\n\n{code}\n"
+
+    episodes = of_type(extract(message(content)), MemoryType.EPISODIC)
+
+    assert any(code in episode.content["said"] for episode in episodes)
+
+
+def test_the_statements_of_a_long_message_are_found_wherever_they_stand() -> None:
+    filler = "The committee discussed the budget of the library at length. " * 30
+
+    items = extract(message(f"{filler}I moved to Lisbon in March. {filler}")).items
+
+    assert "Sam lives in Lisbon." in [item.text for item in items]
+
+
+def test_a_passage_without_words_is_left_out() -> None:
+    content = "We water the beds every morning now. " * 30 + "\n" + "-- " * 300
+
+    episodes = of_type(extract(message(content)), MemoryType.EPISODIC)
+
+    assert all("water" in episode.content["said"] for episode in episodes)
+    assert episodes[0].content["passage"]["of"] > len(episodes)
 
 
 VOCABULARY = """
