@@ -103,7 +103,8 @@ def create_app(settings: Settings | None = None) -> Application:
     graph = Graph.open(settings)
     redis = open_broker(settings)
     notifier = DeviceNotifier(redis)
-    embedder = open_embedder(settings)
+    # Several threads answer one question sooner, and many at once later: they wait for each other.
+    embedder = open_embedder(settings, threads=1)
     jwts = JwtVerifier(
         graph,
         seconds=settings.key_cache_seconds,

@@ -58,7 +58,7 @@ def onnx_folder(home: Path, model: str) -> Path:
 class OnnxEncoder(Encoder):
     """fastembed with an ONNX file on this machine."""
 
-    def __init__(self, home: Path, model: str) -> None:
+    def __init__(self, home: Path, model: str, *, threads: int | None = None) -> None:
         folder = onnx_folder(home, model)
         if not (folder / "model.onnx").exists():
             remedy = (
@@ -71,7 +71,7 @@ class OnnxEncoder(Encoder):
         from fastembed import TextEmbedding
         from tokenizers import Tokenizer
 
-        self._model = TextEmbedding(model, specific_model_path=str(folder))
+        self._model = TextEmbedding(model, specific_model_path=str(folder), threads=threads)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()

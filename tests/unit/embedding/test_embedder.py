@@ -155,6 +155,78 @@ async def test_a_question_asked_again_or_at_once_is_encoded_once() -> None:
     embedder.close()
 
 
+class SlowEncoder(LetterEncoder):
+    """Encodes when it is let go, and keeps what it was given together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        self.batches.append(list(texts))
+        self.begun.set()
+        self.go.wait(10)
+        return super().encode(texts)
+
+
+async def test_questions_that_come_while_another_is_encoded_are_encoded_together() -> None:
+    encoder = SlowEncoder()
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=DIMENSIONS, cache=100)
+    first = asyncio.create_task(embedder.embed_query("aa"))
+    await asyncio.to_thread(encoder.begun.wait, 5)
+    later = [asyncio.create_task(embedder.embed_query(text)) for text in "bcdefghijk"]
+    await asyncio.sleep(0.05)
+    assert encoder.batches == [["aa"]]
+
+    encoder.go.set()
+    vectors = await asyncio.gather(first, *later)
+
+    assert encoder.batches == [["aa"], list("bcdefghi"), ["j", "k"]]
+    assert [int(vector.argmax()) for vector in vectors] == list(range(11))
+    embedder.close()
+
+
+async def test_a_failure_is_told_to_each_question_of_the_batch_and_to_none_after_it() -> None:
+    class Failing(SlowEncoder):
+        def encode(self, texts: Sequence[str]) -> list[Vector]:
+            vectors = super().encode(texts)
+            if "c" in texts:
+                raise EmbedderUnavailable("asleep")
+            return vectors
+
+    encoder = Failing()
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=DIMENSIONS, cache=100)
+    first = asyncio.create_task(embedder.embed_query("a"))
+    await asyncio.sleep(0.05)
+    together = [asyncio.create_task(embedder.embed_query(text)) for text in "bc"]
+    await asyncio.sleep(0.05)
+    encoder.go.set()
+
+    told = await asyncio.gather(*together, return_exceptions=True)
+
+    assert (await first).argmax() == 0
+    assert [type(answer) for answer in told] == [EmbedderUnavailable] * 2
+    assert (await embedder.embed_query("b")).argmax() == 1
+    embedder.close()
+
+
+def test_an_event_loop_that_closes_leaves_no_question_waiting_for_ever() -> None:
+    encoder = SlowEncoder()
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=DIMENSIONS, cache=100)
+
+    async def leave_early() -> None:
+        asked = [asyncio.ensure_future(embedder.embed_query(text)) for text in "ab"]
+        await asyncio.wait(asked, timeout=0.1)
+
+    asyncio.run(leave_early())
+    encoder.go.set()
+
+    assert asyncio.run(embedder.embed_query("a")).argmax() == 0
+    assert asyncio.run(embedder.embed_query("c")).argmax() == 2
+    embedder.close()
+
+
 async def test_a_failure_is_not_remembered() -> None:
     class Flaky(LetterEncoder):
         def encode(self, texts: Sequence[str]) -> list[Vector]:
