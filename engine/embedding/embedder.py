@@ -168,16 +168,16 @@ def open_embedder(settings: Settings, *, threads: int | None = None) -> Embedder
     `threads` is how many an ONNX model uses; None for one on each core.
     """
     loaders: dict[str, Callable[[], Encoder]] = {
-        "onnx": lambda: OnnxEncoder(settings.home, settings.embedding_model, threads=threads),
+        "onnx": lambda: OnnxEncoder(settings.home, settings.embedding_name, threads=threads),
         "sentence-transformers": lambda: SentenceTransformersEncoder(settings.embedding_model),
         "remote": lambda: RemoteEncoder(settings),
     }
     return Embedder(
         loaders[settings.embedder],
-        model=settings.embedding_model,
+        model=settings.embedding_name,
         dimensions=settings.embedding_dimensions,
         cache=settings.embedding_cache,
-        lexicon_file=lexicon_file(settings.home, settings.embedding_model),
+        lexicon_file=lexicon_file(settings.home, settings.embedding_name),
     )
 
 

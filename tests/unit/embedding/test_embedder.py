@@ -43,12 +43,41 @@ async def test_near_in_meaning_is_near_in_space(onnx: Embedder) -> None:
     assert cat @ kitten > 0.5 > 0.3 > cat @ invoice
 
 
-async def test_a_text_has_one_vector_alone_or_among_others(onnx: Embedder) -> None:
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+async def test_a_text_has_one_vector_alone_or_among_others(precision: str) -> None:
+    embedder = an_embedder(embedding_precision=precision)
     long = "We went on and on about the harbour. " * 100
-    (alone,) = await onnx.embed(["Ada paints."])
-    among, _ = await onnx.embed(["Ada paints.", long])
+    (alone,) = await embedder.embed(["Ada paints."])
+    among, _ = await embedder.embed(["Ada paints.", long])
 
     assert alone @ among == pytest.approx(1, abs=1e-4)
+    embedder.close()
+
+
+async def test_vectors_of_another_precision_are_near_and_bear_another_name(onnx: Embedder) -> None:
+    rounded = an_embedder(embedding_precision="int8")
+    texts = [
+        "A cat sleeps on the sofa.",
+        "The kitten naps on the couch.",
+        "The invoice is overdue.",
+    ]
+
+    cosines = [
+        float(ours @ theirs)
+        for ours, theirs in zip(await onnx.embed(texts), await rounded.embed(texts), strict=True)
+    ]
+
+    assert 0.95 < min(cosines) <= max(cosines) < 0.9999
+    assert rounded.model == f"{onnx.model}-int8"
+    rounded.close()
+
+
+def test_only_the_onnx_model_has_another_precision() -> None:
+    remote = an_embedder(
+        embedder="remote", embedding_url="http://127.0.0.1:9/v1/", embedding_precision="int8"
+    )
+
+    assert remote.model == DEFAULT_MODEL
 
 
 async def test_a_model_says_how_much_of_a_text_it_has_words_for(onnx: Embedder) -> None:
