@@ -62,6 +62,7 @@ class Settings(BaseSettings):
     # The HTTP API.
     api_host: str = "127.0.0.1"
     api_port: int = Field(default=8700, ge=0, le=65535)  # `pentimento up` uses a free port near it
+    api_processes: int = Field(default=1, ge=1, le=64)  # that share the port
     cors_origins: Origins = ""  # whose pages may call from a browser, by commas; * for all
     max_body_bytes: int = Field(default=4 * 1024 * 1024, ge=1024)
     shutdown_seconds: int = Field(default=10, ge=1)  # how long a stop waits for open requests
