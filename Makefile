@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency lock lock-neo4j vendor local-packages dev-packages installed pictures examples
+.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages dev-packages installed pictures examples
 
 help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -97,6 +97,9 @@ bench-leaks: installed ## Look for flagged messages in every answer, and what fl
 
 bench-latency: installed ## Compare a recall with the bare searches it makes (SIZE=1000000: a third, larger graph)
 	@$(BIN)/python -m bench.latency --sizes 10000 100000 $(SIZE) $(ARGS)
+
+bench-throughput: installed ## Recalls a second of 32 clients with new questions (AGAINST=revision: beside that one, in turns)
+	@$(BIN)/python -m bench.throughput $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
 
 # ── Change versions ──
 

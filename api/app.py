@@ -13,7 +13,7 @@ from litestar.di import NamedDependency, Provide
 from litestar.middleware import DefineMiddleware
 from litestar.plugins.prometheus import PrometheusConfig, PrometheusController
 
-from api.application import BOOKMARK, REQUEST_ID, Application, check_bookmark
+from api.application import BOOKMARK, PERSONA_HEADER, REQUEST_ID, Application, check_bookmark
 from api.audit import AuditController
 from api.auth import TENANT_HEADER, USER_HEADER, Authentication
 from api.candidates import CandidateController
@@ -77,6 +77,7 @@ CORS_REQUEST_HEADERS = [
     "Content-Type",
     "Last-Event-ID",
     BOOKMARK,
+    PERSONA_HEADER,
     REQUEST_ID,
     TENANT_HEADER,
     USER_HEADER,
@@ -103,7 +104,8 @@ def create_app(settings: Settings | None = None) -> Application:
     graph = Graph.open(settings)
     redis = open_broker(settings)
     notifier = DeviceNotifier(redis)
-    embedder = open_embedder(settings)
+    # Several threads answer one question sooner, and many at once later: they wait for each other.
+    embedder = open_embedder(settings, threads=1)
     jwts = JwtVerifier(
         graph,
         seconds=settings.key_cache_seconds,

@@ -18,6 +18,8 @@ from engine.models import Allowance
 from engine.store import answer_within, causal_chain
 
 REQUEST_ID = "X-Request-Id"
+# A caller may send the persona's id in it, for a load balancer; the engine reads the path alone.
+PERSONA_HEADER = "X-Persona"
 BOOKMARK = "X-Bookmark"  # a caller sends it back to read its own writes from any process
 
 REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")

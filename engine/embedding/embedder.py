@@ -1,6 +1,10 @@
-"""The embedder: one encoder, loaded late, in a thread of its own, with a cache of questions."""
+"""The embedder: one encoder, loaded late, in a thread of its own, with a cache of questions.
+
+Questions that arrive while others are being encoded share the next batch.
+"""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +26,9 @@ from engine.errors import Misconfigured
 from engine.settings import Settings
 
 Result = TypeVar("Result")
+
+# Questions encoded together; more make the first wait longer and cost no less each.
+MAX_QUERY_BATCH = 8
 
 
 class Embedder:
@@ -46,6 +53,8 @@ class Embedder:
         self._encoder: Encoder | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
         self._queries: LRUCache[str, asyncio.Future[Vector]] = LRUCache(cache)
+        self._waiting: deque[tuple[str, asyncio.Future[Vector]]] = deque()
+        self._encoding: asyncio.Task[None] | None = None  # while questions wait
         self._reliable: LRUCache[str, bool] = LRUCache(max(cache, 1))
         self._lexicon_file = lexicon_file
         self._lexicon: Lexicon | None = None
@@ -63,11 +72,15 @@ class Embedder:
     async def embed_query(self, text: str) -> Vector:
         """The vector of a question, from the cache when it was asked before.
 
-        Two requests with the same question at the same time encode it once.
+        Two requests with the same question at the same time encode it once. A question that comes
+        alone is encoded at once; those that come meanwhile share the next batch.
         """
         query = self._queries.get(text)
         if query is None or query.cancelled() or (query.done() and query.exception()):
-            query = asyncio.ensure_future(self._embed_one(text))
+            query = asyncio.get_running_loop().create_future()
+            self._waiting.append((text, query))
+            if self._encoding is None or self._encoding.done():
+                self._encoding = asyncio.create_task(self._encode_waiting())
             if self._queries.maxsize:
                 self._queries[text] = query
         return await asyncio.shield(query)
@@ -102,8 +115,30 @@ class Embedder:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, function, *arguments)
 
-    async def _embed_one(self, text: str) -> Vector:
-        return (await self.embed([text]))[0]
+    async def _encode_waiting(self) -> None:
+        """Encode the questions that wait, in batches, until none is left."""
+        try:
+            while self._waiting:
+                size = min(len(self._waiting), MAX_QUERY_BATCH)
+                await self._encode_batch([self._waiting.popleft() for _ in range(size)])
+        finally:
+            while self._waiting:  # the event loop is closing
+                self._waiting.popleft()[1].cancel()
+
+    async def _encode_batch(self, batch: Sequence[tuple[str, asyncio.Future[Vector]]]) -> None:
+        """Encode questions together. What fails, fails for each of them."""
+        try:
+            vectors = await self.embed([text for text, _ in batch])
+        except asyncio.CancelledError:
+            for _, query in batch:
+                query.cancel()
+            raise
+        except Exception as error:
+            for _, query in batch:
+                query.set_exception(error)
+        else:
+            for (_, query), vector in zip(batch, vectors, strict=True):
+                query.set_result(vector)
 
     def _loaded(self) -> Encoder:
         if self._encoder is None:
@@ -127,19 +162,22 @@ class Embedder:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def open_embedder(settings: Settings) -> Embedder:
-    """The embedder that the settings name. Its model is loaded at the first use."""
+def open_embedder(settings: Settings, *, threads: int | None = None) -> Embedder:
+    """The embedder that the settings name. Its model is loaded at the first use.
+
+    `threads` is how many an ONNX model uses; None for one on each core.
+    """
     loaders: dict[str, Callable[[], Encoder]] = {
-        "onnx": lambda: OnnxEncoder(settings.home, settings.embedding_model),
+        "onnx": lambda: OnnxEncoder(settings.home, settings.embedding_name, threads=threads),
         "sentence-transformers": lambda: SentenceTransformersEncoder(settings.embedding_model),
         "remote": lambda: RemoteEncoder(settings),
     }
     return Embedder(
         loaders[settings.embedder],
-        model=settings.embedding_model,
+        model=settings.embedding_name,
         dimensions=settings.embedding_dimensions,
         cache=settings.embedding_cache,
-        lexicon_file=lexicon_file(settings.home, settings.embedding_model),
+        lexicon_file=lexicon_file(settings.home, settings.embedding_name),
     )
 
 

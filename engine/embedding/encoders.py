@@ -16,7 +16,7 @@ import httpx
 from engine.embedding.coverage import known_share, knows_ideographs
 from engine.embedding.vectors import Vector, normalized
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
-from engine.settings import DEFAULT_MODEL, Settings
+from engine.settings import DEFAULT_MODEL, INT8_SUFFIX, Settings
 
 REMOTE_TIMEOUT = 10.0  # seconds
 BATCH_SIZE = 8  # texts encoded together; measured best on two cores, 32 is a quarter slower
@@ -58,12 +58,12 @@ def onnx_folder(home: Path, model: str) -> Path:
 class OnnxEncoder(Encoder):
     """fastembed with an ONNX file on this machine."""
 
-    def __init__(self, home: Path, model: str) -> None:
+    def __init__(self, home: Path, model: str, *, threads: int | None = None) -> None:
         folder = onnx_folder(home, model)
         if not (folder / "model.onnx").exists():
             remedy = (
                 "Run `pentimento install`."
-                if model == DEFAULT_MODEL
+                if model in (DEFAULT_MODEL, f"{DEFAULT_MODEL}{INT8_SUFFIX}")
                 else "Only the default model comes as ONNX: set PENTIMENTO_EMBEDDER to "
                 "sentence-transformers (pip install 'pentimento[models]') for this one."
             )
@@ -71,7 +71,11 @@ class OnnxEncoder(Encoder):
         from fastembed import TextEmbedding
         from tokenizers import Tokenizer
 
-        self._model = TextEmbedding(model, specific_model_path=str(folder))
+        # An int8 model scales numbers by the largest in the batch, so that the vector of a text
+        # depends on the texts beside it: cosines down to 0.96. Alone it has one vector.
+        self._batch_size = 1 if model.endswith(INT8_SUFFIX) else BATCH_SIZE
+        name = model.removesuffix(INT8_SUFFIX)
+        self._model = TextEmbedding(name, specific_model_path=str(folder), threads=threads)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -82,7 +86,7 @@ class OnnxEncoder(Encoder):
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         # Sorted by length, because a batch costs as much as its longest text.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        vectors = self._model.embed([texts[index] for index in order], batch_size=BATCH_SIZE)
+        vectors = self._model.embed([texts[index] for index in order], batch_size=self._batch_size)
         vector_by_index = dict(zip(order, map(normalized, vectors), strict=True))
         return [vector_by_index[index] for index in range(len(texts))]
 

@@ -52,7 +52,7 @@ async def app(settings: Settings, graph: Graph, own_clock: OwnClock) -> AsyncIte
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Graph, "open", lambda settings: patient)
         patched.setattr("api.app.open_clock", lambda settings, graph: own_clock)
-        patched.setattr("api.app.open_embedder", lambda settings: words)
+        patched.setattr("api.app.open_embedder", lambda settings, **_: words)
         made = create_app(settings)
     async with living(made) as opened:
         yield opened

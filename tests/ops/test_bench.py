@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from rich.console import Console
 
 from bench.night import links, memories
 from bench.quality import ABLATION, lowers_quality
+from bench.throughput import Contestant, Questions, compare
 from engine.service.clock import MovableClock
 from engine.settings import Settings
 from engine.store.graph import Graph
@@ -206,6 +208,30 @@ def test_what_makes_recall_worse_is_named_and_chance_is_not() -> None:
     assert not lowers_quality(plain, noise)
     assert not lowers_quality(worse, plain)
     assert set(ABLATION) == {"plain", "hebbian", "decay", "both"}
+
+
+def test_no_question_comes_twice_and_both_checkouts_are_asked_the_same() -> None:
+    words = {"ada": ["harbour", "paint"], "kim": ["choir"]}
+    ours, theirs, next_round = (Questions(words, seed) for seed in (1, 1, 2))
+
+    asked = [next(ours) for _ in range(200)]
+
+    assert asked == [next(theirs) for _ in range(200)]
+    assert len({text for _, text in [*asked, *(next(next_round) for _ in range(200))]}) == 400
+    assert {persona_id for persona_id, _ in asked} == {"ada", "kim"}
+
+
+def test_a_checkout_is_fast_enough_with_three_times_the_answers_and_a_third_of_the_wait() -> None:
+    def measured(answers: int, milliseconds: float) -> Contestant:
+        times = [milliseconds] * answers
+        return Contestant("it", "", "", Path(), {}, milliseconds=times, seconds=10)
+
+    quiet = Console(quiet=True)
+    before = measured(100, 600.0)
+
+    assert compare(quiet, measured(310, 190.0), before) == 0
+    assert compare(quiet, measured(290, 190.0), before) == 1
+    assert compare(quiet, measured(310, 210.0), before) == 1
 
 
 @pytest.mark.spec("SEARCH-06")

@@ -43,12 +43,41 @@ async def test_near_in_meaning_is_near_in_space(onnx: Embedder) -> None:
     assert cat @ kitten > 0.5 > 0.3 > cat @ invoice
 
 
-async def test_a_text_has_one_vector_alone_or_among_others(onnx: Embedder) -> None:
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+async def test_a_text_has_one_vector_alone_or_among_others(precision: str) -> None:
+    embedder = an_embedder(embedding_precision=precision)
     long = "We went on and on about the harbour. " * 100
-    (alone,) = await onnx.embed(["Ada paints."])
-    among, _ = await onnx.embed(["Ada paints.", long])
+    (alone,) = await embedder.embed(["Ada paints."])
+    among, _ = await embedder.embed(["Ada paints.", long])
 
     assert alone @ among == pytest.approx(1, abs=1e-4)
+    embedder.close()
+
+
+async def test_vectors_of_another_precision_are_near_and_bear_another_name(onnx: Embedder) -> None:
+    rounded = an_embedder(embedding_precision="int8")
+    texts = [
+        "A cat sleeps on the sofa.",
+        "The kitten naps on the couch.",
+        "The invoice is overdue.",
+    ]
+
+    cosines = [
+        float(ours @ theirs)
+        for ours, theirs in zip(await onnx.embed(texts), await rounded.embed(texts), strict=True)
+    ]
+
+    assert 0.95 < min(cosines) <= max(cosines) < 0.9999
+    assert rounded.model == f"{onnx.model}-int8"
+    rounded.close()
+
+
+def test_only_the_onnx_model_has_another_precision() -> None:
+    remote = an_embedder(
+        embedder="remote", embedding_url="http://127.0.0.1:9/v1/", embedding_precision="int8"
+    )
+
+    assert remote.model == DEFAULT_MODEL
 
 
 async def test_a_model_says_how_much_of_a_text_it_has_words_for(onnx: Embedder) -> None:
@@ -152,6 +181,78 @@ async def test_a_question_asked_again_or_at_once_is_encoded_once() -> None:
     await embedder.embed_query("where")
     await embedder.embed_query("who")
     assert encoder.encoded == ["who", "when", "where", "who"]
+    embedder.close()
+
+
+class SlowEncoder(LetterEncoder):
+    """Encodes when it is let go, and keeps what it was given together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        self.batches.append(list(texts))
+        self.begun.set()
+        self.go.wait(10)
+        return super().encode(texts)
+
+
+async def test_questions_that_come_while_another_is_encoded_are_encoded_together() -> None:
+    encoder = SlowEncoder()
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=DIMENSIONS, cache=100)
+    first = asyncio.create_task(embedder.embed_query("aa"))
+    await asyncio.to_thread(encoder.begun.wait, 5)
+    later = [asyncio.create_task(embedder.embed_query(text)) for text in "bcdefghijk"]
+    await asyncio.sleep(0.05)
+    assert encoder.batches == [["aa"]]
+
+    encoder.go.set()
+    vectors = await asyncio.gather(first, *later)
+
+    assert encoder.batches == [["aa"], list("bcdefghi"), ["j", "k"]]
+    assert [int(vector.argmax()) for vector in vectors] == list(range(11))
+    embedder.close()
+
+
+async def test_a_failure_is_told_to_each_question_of_the_batch_and_to_none_after_it() -> None:
+    class Failing(SlowEncoder):
+        def encode(self, texts: Sequence[str]) -> list[Vector]:
+            vectors = super().encode(texts)
+            if "c" in texts:
+                raise EmbedderUnavailable("asleep")
+            return vectors
+
+    encoder = Failing()
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=DIMENSIONS, cache=100)
+    first = asyncio.create_task(embedder.embed_query("a"))
+    await asyncio.sleep(0.05)
+    together = [asyncio.create_task(embedder.embed_query(text)) for text in "bc"]
+    await asyncio.sleep(0.05)
+    encoder.go.set()
+
+    told = await asyncio.gather(*together, return_exceptions=True)
+
+    assert (await first).argmax() == 0
+    assert [type(answer) for answer in told] == [EmbedderUnavailable] * 2
+    assert (await embedder.embed_query("b")).argmax() == 1
+    embedder.close()
+
+
+def test_an_event_loop_that_closes_leaves_no_question_waiting_for_ever() -> None:
+    encoder = SlowEncoder()
+    embedder = Embedder(lambda: encoder, model="letters", dimensions=DIMENSIONS, cache=100)
+
+    async def leave_early() -> None:
+        asked = [asyncio.ensure_future(embedder.embed_query(text)) for text in "ab"]
+        await asyncio.wait(asked, timeout=0.1)
+
+    asyncio.run(leave_early())
+    encoder.go.set()
+
+    assert asyncio.run(embedder.embed_query("a")).argmax() == 0
+    assert asyncio.run(embedder.embed_query("c")).argmax() == 2
     embedder.close()
 
 
