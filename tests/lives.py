@@ -206,12 +206,14 @@ class Life:
     async def everything(self) -> dict[str, Any]:
         """The properties of every node and relationship of the tenant.
 
-        Leaves out what is only ever added to (the ledger, events of later effects) and
-        checkpoints, which belong to a conversation and not to a run.
+        Leaves out what is only ever added to (the ledger, the change log, events of later
+        effects) and checkpoints, which belong to a conversation and not to a run.
         """
         nodes = await self.ask(
             """
-            MATCH (n) WHERE n.tenant_id = $t AND NOT n:Run|Step|Use|Checkpoint|Summary
+            MATCH (n)
+            WHERE n.tenant_id = $t
+              AND NOT n:Run|Step|Use|Checkpoint|Summary|ChangeLog|Change
               AND n.effect_of IS NULL AND NOT EXISTS { (n:Event)-[:ABOUT]->(:Run) }
             RETURN labels(n) AS labels, properties(n) AS properties"""
         )

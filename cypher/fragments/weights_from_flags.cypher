@@ -1,5 +1,6 @@
 // Compute the weight of memories again from the flags on their messages, and hand it on to the links that
-// go out from them. Returns links, maps {from_id, to_id, type}.
+// go out from them. Returns links, maps {from_id, to_id, type}; reweighted: the memories whose weight, or that of
+// a link of theirs, has changed.
 
 CALL (memories) {
   UNWIND memories AS memory
@@ -35,20 +36,24 @@ CALL (memories) {
       weight * factor
       // end: flag_factors
     ) AS weight
+  WITH memory, weight, memory.weight_modifier <> weight AS moved
   SET
     memory.weight_modifier = weight,
     memory.minimized = weight < 1
-  WITH memory
+  WITH memory, moved
   OPTIONAL MATCH
     (memory)
       // fragment: link_types
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
       (other)
+  WITH memory, moved, link, other, link.weight_modifier <> memory.weight_modifier AS link_moved
   SET link.weight_modifier = memory.weight_modifier
   RETURN
     collect(
       CASE WHEN link IS NOT NULL
         THEN {from_id: memory.id, to_id: other.id, type: type(link)}
       END
-    ) AS links
+    ) AS links,
+    collect(DISTINCT CASE WHEN moved OR link_moved THEN memory END) +
+      collect(DISTINCT CASE WHEN link_moved THEN other END) AS reweighted
 }

@@ -11,6 +11,12 @@ from engine.memory.candidates import (
     remove_candidate,
     restore_candidate,
 )
+from engine.memory.change_log import (
+    MAX_LOGGED_IDS,
+    as_logged,
+    delete_old_changes,
+    log_changes,
+)
 from engine.memory.changes import Change, changes_of, decode_changes, encode_changes
 from engine.memory.content import (
     decode_content,
@@ -63,6 +69,7 @@ from engine.memory.models import (
 from engine.memory.uses import Use, coactivate, count_uses
 
 __all__ = [
+    "MAX_LOGGED_IDS",
     "AuditFilter",
     "AuditRecord",
     "Candidate",
@@ -86,6 +93,7 @@ __all__ = [
     "add_link",
     "archive_memory",
     "as_fact",
+    "as_logged",
     "change_memory",
     "changes_of",
     "coactivate",
@@ -93,6 +101,7 @@ __all__ = [
     "count_uses",
     "decode_changes",
     "decode_content",
+    "delete_old_changes",
     "draw_candidates",
     "duplicate_persona",
     "edit_candidate",
@@ -110,6 +119,7 @@ __all__ = [
     "list_memories",
     "list_overdue_conversations",
     "list_unfinished_copies",
+    "log_changes",
     "memory_history",
     "message_history",
     "minimize_memory",

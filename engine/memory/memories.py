@@ -10,6 +10,7 @@ from engine.embedding import Embedder, TextInContext, embed_in_context, search_s
 from engine.errors import IdTaken, Invalid, MemoryNotFound, MessageNotFound, PersonaNotFound
 from engine.ids import new_id
 from engine.memory.badges import shown_weight, viewer_of
+from engine.memory.change_log import log_changes
 from engine.memory.content import (
     decode_content,
     encode_content,
@@ -281,7 +282,11 @@ async def update_memory(
         if not rows:
             raise MemoryNotFound(memory_id)
         # Whether the fact it states still counts decides until when earlier facts hold.
-        await write("memory/facts/settle_facts", tenant_id=caller.tenant_id, memory_ids=[memory_id])
+        settled = await write(
+            "memory/facts/settle_facts", tenant_id=caller.tenant_id, memory_ids=[memory_id]
+        )
+        changed_ids = [*rows[0]["changed_ids"], *(row["id"] for row in settled)]
+        await log_changes(write, caller.tenant_id, rows[0]["persona_id"], changed_ids)
 
     await graph.write_with(work, name=statement)
     return await get_memory(

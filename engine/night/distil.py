@@ -99,6 +99,11 @@ async def distil_batch(
     return Step(
         {"distilled": len(distilled), "joined": len(joined), "memories": len(rows)},
         {"distilled": distilled, "joined": joined},
+        changed_ids=[
+            *(id_ for row in distilled for id_ in (row["id"], *row["episode_ids"])),
+            *(row[end] for row in joined for end in ("theme_id", "episode_id")),
+        ],
+        adds_items=bool(distilled),
         more=len(rows) == limit,
     )
 

@@ -3,8 +3,10 @@
 Each stage runs one statement over batches. The statements store how to undo them.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from engine.memory import MAX_LOGGED_IDS
 from engine.models import EARLIEST
 from engine.night.steps import ActiveRun, Step
 from engine.store import Write
@@ -12,6 +14,7 @@ from engine.store import Write
 STRENGTHEN_BATCH = 2_500  # memories whose links are strengthened in one step: about 10,000 links
 FADE_BATCH = 10_000  # memories that are rescheduled, decay or are archived in one step
 PRUNE_BATCH = 5_000  # memories whose weak links are looked at in one step
+CHANGED_LIMIT = MAX_LOGGED_IDS + 1  # ids a statement returns: one more than the log keeps
 
 
 async def strengthen(run: ActiveRun) -> dict[str, int]:
@@ -23,9 +26,11 @@ async def strengthen(run: ActiveRun) -> dict[str, int]:
             **step_parameters(run, place),
             since=run.slept_at or EARLIEST,
             limit=STRENGTHEN_BATCH,
+            changed_limit=CHANGED_LIMIT,
             figures=run.policy.as_parameter(),
         )
-        return step_over(row["memories"], STRENGTHEN_BATCH, {"strengthened": row["links"]})
+        did = {"strengthened": row["links"]}
+        return step_over(row["memories"], STRENGTHEN_BATCH, did, row["changed_ids"])
 
     while await run.step("strengthen", strengthen_batch):
         pass
@@ -72,10 +77,12 @@ async def prune(run: ActiveRun) -> dict[str, int]:
             **step_parameters(run, place),
             as_of=run.as_of,
             limit=PRUNE_BATCH,
+            changed_limit=CHANGED_LIMIT,
             figures=run.policy.as_parameter(),
         )
         pinned[place] = row["pinned"]
-        return step_over(row["memories"], PRUNE_BATCH, {"pruned": row["pruned"]})
+        did = {"pruned": row["pruned"]}
+        return step_over(row["memories"], PRUNE_BATCH, did, row["changed_ids"])
 
     while await run.step("prune", prune_batch):
         pass
@@ -92,9 +99,11 @@ async def decay(run: ActiveRun) -> dict[str, int]:
             **step_parameters(run, place),
             as_of=run.as_of,
             limit=FADE_BATCH,
+            changed_limit=CHANGED_LIMIT,
             figures=run.policy.as_parameter(),
         )
-        return step_over(row["memories"], FADE_BATCH, {"decayed": row["decayed"]})
+        did = {"decayed": row["decayed"]}
+        return step_over(row["memories"], FADE_BATCH, did, row["changed_ids"])
 
     while await run.step("decay", decay_batch):
         pass
@@ -113,8 +122,12 @@ async def archive(run: ActiveRun) -> dict[str, int]:
         )
         archived_ids = row["archived"]
         # A fact that an archived one had closed holds again.
-        await write("memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=archived_ids)
-        return step_over(row["memories"], FADE_BATCH, {"archived": len(archived_ids)})
+        settled = await write(
+            "memory/facts/settle_facts", tenant_id=run.tenant_id, memory_ids=archived_ids
+        )
+        changed_ids = [*archived_ids, *(fact["id"] for fact in settled)]
+        did = {"archived": len(archived_ids)}
+        return step_over(row["memories"], FADE_BATCH, did, changed_ids)
 
     while await run.step("archive", archive_batch):
         pass
@@ -126,6 +139,8 @@ def step_parameters(run: ActiveRun, place: int) -> dict[str, Any]:
     return {**run.persona_parameters, "run_id": run.id, "place": place}
 
 
-def step_over(memories: int, limit: int, did: dict[str, int]) -> Step | None:
+def step_over(
+    memories: int, limit: int, did: dict[str, int], changed_ids: Sequence[str]
+) -> Step | None:
     """A step over so many memories; None when there were none."""
-    return Step(did, more=memories == limit) if memories else None
+    return Step(did, changed_ids=changed_ids, more=memories == limit) if memories else None

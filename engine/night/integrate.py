@@ -1,7 +1,7 @@
 """Integration: each candidate past its editing window becomes a memory or is merged into one."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -86,6 +86,7 @@ async def integrate_batch(
     return Step(
         {"formed": len(formed_rows), "merged": merged_count},
         {"formed": formed_rows, "merged": merged_rows},
+        changed_ids=[*(row["id"] for row in formed_rows), *merged_ids(merged_rows)],
         # What could not be merged, since it was flagged meanwhile, is decided on once more.
         more=len(rows) == limit or len(formed_rows) + merged_count < len(rows),
     )
@@ -119,6 +120,13 @@ async def apply_decisions(
         figures=run.policy.as_parameter(),
     )
     return formed_rows, merged_rows
+
+
+def merged_ids(merged_rows: Sequence[Row]) -> Iterator[str]:
+    """The ids of memories that others were merged into, and of the candidates that were."""
+    for row in merged_rows:
+        yield row["memory_id"]
+        yield from (candidate["id"] for candidate in row["candidates"])
 
 
 async def pass_over_batch(run: ActiveRun, write: Write) -> Step | None:

@@ -80,6 +80,10 @@ async def link_batch(run: ActiveRun, write: Write, limit: int) -> Step | None:
     return Step(
         {"linked": len(linked), "facts_closed": len(closed), "memories": len(rows)},
         {"linked": linked, "facts_closed": closed},
+        changed_ids=[
+            *(row[end] for row in linked for end in ("from_id", "to_id")),
+            *(row["id"] for row in closed),
+        ],
         more=len(rows) == limit,
     )
 

@@ -13,7 +13,7 @@ import structlog
 from engine.access import PERSONA_LEASE_SECONDS, Persona, get_persona
 from engine.errors import EngineError, NightUnderWay, PersonaNotFound
 from engine.ids import new_id
-from engine.memory import Change, changes_of
+from engine.memory import Change, changes_of, delete_old_changes
 from engine.models import Row
 from engine.night.capture import capture
 from engine.night.checkpoints import checkpoints
@@ -213,6 +213,7 @@ async def execute_stages(
             **run.persona_parameters,
             before=run.as_of - USES_KEPT,
         )
+        await delete_old_changes(run.graph, run.persona_parameters)
         finished = await run.graph.write(
             "night/runs/finish_run",
             **run.persona_parameters,

@@ -11,7 +11,7 @@ import numpy as np
 from engine.access import PERSONA_LEASE_SECONDS, Persona
 from engine.embedding import Vector
 from engine.errors import EngineError, GraphTooSlow, NightUnderWay, Unavailable
-from engine.memory import encode_changes
+from engine.memory import as_logged, encode_changes
 from engine.models import Row
 from engine.policy import Policy
 from engine.store import Graph, PreviewGraph, Write
@@ -41,6 +41,8 @@ class Step:
 
     did: dict[str, int]
     changes: dict[str, list[Row]] | None = None
+    changed_ids: Sequence[str] = ()  # items that recall has to read again
+    adds_items: bool = False  # whether some of these are new
     more: bool = True  # false when it got fewer items than its limit, so none are left
 
 
@@ -95,6 +97,13 @@ class ActiveRun:
         """Candidates drawn later than this can still be edited, and are left alone."""
         return self.as_of - self.editing_window
 
+    def logged_ids(self, step: Step) -> list[str]:
+        """What a step adds to the change log.
+
+        A preview adds nothing: it is rolled back, and would hold the log's lock until then.
+        """
+        return [] if isinstance(self.graph, PreviewGraph) else as_logged(step.changed_ids)
+
     async def step(self, stage: str, work: StepWork) -> bool:
         """Run one step as one transaction. Returns whether there may be more to do.
 
@@ -119,12 +128,14 @@ class ActiveRun:
                 return False
             await write(
                 "night/runs/record_step",
-                tenant_id=self.tenant_id,
+                **self.persona_parameters,
                 run_id=self.id,
                 place=place,
                 stage=stage,
                 did=json.dumps(step.did, sort_keys=True),
                 changes=None if step.changes is None else encode_changes(step.changes),
+                changed_ids=self.logged_ids(step),
+                content=step.adds_items,
             )
             return step.more
 

@@ -1,14 +1,14 @@
 """Undoing a run: its steps in reverse order, each as one transaction."""
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from engine.access import PERSONA_LEASE_SECONDS
 from engine.errors import NightUnderWay, RunFolded, RunNotFound, RunsAfter
 from engine.ids import new_id
-from engine.memory import decode_changes
+from engine.memory import as_logged, decode_changes
 from engine.models import EARLIEST, Row
 from engine.store import Graph, Write
 
@@ -32,9 +32,21 @@ class ActiveUndo:
         return {"tenant_id": self.tenant_id, "run_id": self.run_id}
 
 
-# Both return a line for each thing that has changed since the run and keeps its newer value.
-UndoChanges = Callable[[Write, ActiveUndo, list[Row]], Coroutine[Any, Any, list[str]]]
-UndoStored = Callable[[Write, ActiveUndo, int], Coroutine[Any, Any, list[str]]]  # the step's place
+@dataclass(slots=True)
+class Undone:
+    """What undoing a part of a run has kept and changed."""
+
+    # A line for each thing that has changed since the run and keeps its newer value.
+    kept: list[str] = field(default_factory=list)
+    changed_ids: list[str] = field(default_factory=list)  # items that recall has to read again
+
+    def add(self, other: "Undone") -> None:
+        self.kept += other.kept
+        self.changed_ids += other.changed_ids
+
+
+UndoChanges = Callable[[Write, ActiveUndo, list[Row]], Coroutine[Any, Any, Undone]]
+UndoStored = Callable[[Write, ActiveUndo, int], Coroutine[Any, Any, Undone]]  # the step's place
 
 
 async def undo_run(
@@ -99,45 +111,60 @@ async def undo_last_step(graph: Graph, undo: ActiveUndo) -> list[str] | None:
         if not steps:
             return None
         (step,) = steps
-        place, kept = step["place"], list[str]()
-        if step["kind"]:
-            kept += await UNDO_STORED[step["kind"]](write, undo, place)
-        for kind, changes in reversed(decode_changes(step["changes"] or "{}").items()):
-            kept += await UNDO_CHANGES[kind](write, undo, changes)
+        undone = await undo_parts(write, undo, step)
         await write(
             "night/undo/record_undone_step",
-            **undo.run_parameters,
-            place=place,
+            **undo.persona_parameters,
+            run_id=undo.run_id,
+            place=step["place"],
             as_of=undo.undone_at,
-            kept=kept,
+            kept=undone.kept,
+            changed_ids=as_logged(undone.changed_ids),
         )
-        return kept
+        return undone.kept
 
     return await graph.write_with(undo_step, name="undo")
 
 
-async def undo_formed(write: Write, undo: ActiveUndo, formed: list[Row]) -> list[str]:
+async def undo_parts(write: Write, undo: ActiveUndo, step: Row) -> Undone:
+    """Undo all that a step did, in reverse order."""
+    undone = Undone()
+    if step["kind"]:
+        undone.add(await UNDO_STORED[step["kind"]](write, undo, step["place"]))
+    for kind, changes in reversed(decode_changes(step["changes"] or "{}").items()):
+        undone.add(await UNDO_CHANGES[kind](write, undo, changes))
+    return undone
+
+
+async def undo_formed(write: Write, undo: ActiveUndo, formed: list[Row]) -> Undone:
     ids = [row["id"] for row in formed]
     rows = await write("night/undo/undo_form", **undo.persona_parameters, ids=ids)
-    await settle_facts(write, undo, ids)
-    return [
+    kept = [
         f"{row['links']} links of {row['id']} made since are gone" for row in rows if row["links"]
     ]
+    changed_ids = [id_ for row in rows for id_ in (row["id"], *row["linked_ids"])]
+    return Undone(kept, changed_ids + await settle_facts(write, undo, ids))
 
 
-async def undo_merged(write: Write, undo: ActiveUndo, merged: list[Row]) -> list[str]:
+async def undo_merged(write: Write, undo: ActiveUndo, merged: list[Row]) -> Undone:
     merges = [
         {**row, "candidate_ids": [candidate["id"] for candidate in row["candidates"]]}
         for row in merged
     ]
     rows = await write("night/undo/undo_merge", tenant_id=undo.tenant_id, rows=merges)
-    await recompute_weights(write, undo, rows)
-    return [f"salience of {row['memory_id']}" for row in rows if row["kept"]]
+    kept = [f"salience of {row['memory_id']}" for row in rows if row["kept"]]
+    changed_ids = [
+        id_
+        for row in rows
+        if row["candidate_ids"]
+        for id_ in (row["memory_id"], *row["candidate_ids"])
+    ]
+    return Undone(kept, changed_ids + await recompute_weights(write, undo, rows))
 
 
-async def undo_passed_over(write: Write, undo: ActiveUndo, passed_over: list[Row]) -> list[str]:
+async def undo_passed_over(write: Write, undo: ActiveUndo, passed_over: list[Row]) -> Undone:
     ids = [row["id"] for row in passed_over]
-    await write("night/undo/undo_pass_over", tenant_id=undo.tenant_id, ids=ids)
+    rows = await write("night/undo/undo_pass_over", tenant_id=undo.tenant_id, ids=ids)
     await write(
         "talk/events/add_effect_events",
         tenant_id=undo.tenant_id,
@@ -145,60 +172,61 @@ async def undo_passed_over(write: Write, undo: ActiveUndo, passed_over: list[Row
         event={"id": new_id(), "action": "waiting_again", "by": "engine", "at": undo.undone_at},
         of_flags=True,
     )
-    return []
+    return Undone(changed_ids=[row["id"] for row in rows])
 
 
-async def undo_linked(write: Write, undo: ActiveUndo, linked: list[Row]) -> list[str]:
-    await write("night/undo/undo_link", tenant_id=undo.tenant_id, rows=linked)
-    return []
+async def undo_linked(write: Write, undo: ActiveUndo, linked: list[Row]) -> Undone:
+    rows = await write("night/undo/undo_link", tenant_id=undo.tenant_id, rows=linked)
+    return Undone(changed_ids=[row[end] for row in rows for end in ("from_id", "to_id")])
 
 
-async def undo_facts_closed(write: Write, undo: ActiveUndo, closed: list[Row]) -> list[str]:
+async def undo_facts_closed(write: Write, undo: ActiveUndo, closed: list[Row]) -> Undone:
     """Until when a fact holds is computed from the facts that stand, not from what was stored."""
-    await settle_facts(write, undo, [row["id"] for row in closed])
-    return []
+    return Undone(changed_ids=await settle_facts(write, undo, [row["id"] for row in closed]))
 
 
-async def undo_distilled(write: Write, undo: ActiveUndo, distilled: list[Row]) -> list[str]:
+async def undo_distilled(write: Write, undo: ActiveUndo, distilled: list[Row]) -> Undone:
     ids = [row["id"] for row in distilled]
-    await write("night/undo/undo_distil", tenant_id=undo.tenant_id, ids=ids)
-    return []
+    rows = await write("night/undo/undo_distil", tenant_id=undo.tenant_id, ids=ids)
+    return Undone(changed_ids=[id_ for row in rows for id_ in (row["id"], *row["linked_ids"])])
 
 
-async def undo_joined(write: Write, undo: ActiveUndo, joined: list[Row]) -> list[str]:
+async def undo_joined(write: Write, undo: ActiveUndo, joined: list[Row]) -> Undone:
     rows = await write("night/undo/undo_join", tenant_id=undo.tenant_id, rows=joined)
-    await recompute_weights(write, undo, rows)
-    return []
+    changed_ids = [id_ for row in rows for id_ in row["changed_ids"]]
+    return Undone(changed_ids=changed_ids + await recompute_weights(write, undo, rows))
 
 
-async def undo_set_aside(write: Write, undo: ActiveUndo, set_aside: list[Row]) -> list[str]:
+async def undo_set_aside(write: Write, undo: ActiveUndo, set_aside: list[Row]) -> Undone:
     rows = [{"id": row["id"], "awaits": row.get("awaits")} for row in set_aside]
     await write("night/undo/undo_set_aside", tenant_id=undo.tenant_id, rows=rows)
-    return []
+    return Undone()
 
 
-async def undo_pruned(write: Write, undo: ActiveUndo, place: int) -> list[str]:
-    await write("night/undo/undo_prune", **undo.run_parameters, place=place)
-    return []
+async def undo_pruned(write: Write, undo: ActiveUndo, place: int) -> Undone:
+    rows = await write("night/undo/undo_prune", **undo.run_parameters, place=place)
+    return Undone(changed_ids=[row["id"] for row in rows])
 
 
-async def undo_strengthened(write: Write, undo: ActiveUndo, place: int) -> list[str]:
+async def undo_strengthened(write: Write, undo: ActiveUndo, place: int) -> Undone:
     (row,) = await write("night/undo/undo_strengthen", **undo.run_parameters, place=place)
-    return [f"strength of {link['from_id']} {link['type']} {link['to_id']}" for link in row["kept"]]
+    kept = [f"strength of {link['from_id']} {link['type']} {link['to_id']}" for link in row["kept"]]
+    return Undone(kept, row["changed_ids"])
 
 
-async def undo_decayed(write: Write, undo: ActiveUndo, place: int) -> list[str]:
+async def undo_decayed(write: Write, undo: ActiveUndo, place: int) -> Undone:
     (row,) = await write("night/undo/undo_decay", **undo.run_parameters, place=place)
-    return [f"importance of {memory_id}" for memory_id in row["kept"]]
+    return Undone([f"importance of {memory_id}" for memory_id in row["kept"]], row["changed_ids"])
 
 
-async def undo_archived(write: Write, undo: ActiveUndo, place: int) -> list[str]:
+async def undo_archived(write: Write, undo: ActiveUndo, place: int) -> Undone:
     (row,) = await write("night/undo/undo_archive", **undo.run_parameters, place=place)
-    await settle_facts(write, undo, row["archived"])
-    return [f"state of {memory_id}" for memory_id in row["kept"]]
+    kept = [f"state of {memory_id}" for memory_id in row["kept"]]
+    settled_ids = await settle_facts(write, undo, row["archived"])
+    return Undone(kept, row["changed_ids"] + settled_ids)
 
 
-async def undo_rescheduled(write: Write, undo: ActiveUndo, place: int) -> list[str]:
+async def undo_rescheduled(write: Write, undo: ActiveUndo, place: int) -> Undone:
     await write(
         "night/undo/restore_schedule",
         **undo.persona_parameters,
@@ -206,19 +234,23 @@ async def undo_rescheduled(write: Write, undo: ActiveUndo, place: int) -> list[s
         place=place,
         never=EARLIEST,
     )
-    return []
+    return Undone()
 
 
-async def settle_facts(write: Write, undo: ActiveUndo, ids: list[str]) -> None:
-    """Compute anew until when the facts of these memories hold."""
-    await write("memory/facts/settle_facts", tenant_id=undo.tenant_id, memory_ids=ids)
+async def settle_facts(write: Write, undo: ActiveUndo, ids: list[str]) -> list[str]:
+    """Compute anew until when the facts of these memories hold. Returns the ids that changed."""
+    rows = await write("memory/facts/settle_facts", tenant_id=undo.tenant_id, memory_ids=ids)
+    return [row["id"] for row in rows]
 
 
-async def recompute_weights(write: Write, undo: ActiveUndo, rows: list[Row]) -> None:
-    """Compute anew what flags leave of the weight of memories that have lost sources."""
+async def recompute_weights(write: Write, undo: ActiveUndo, rows: list[Row]) -> list[str]:
+    """Compute anew what flags leave of the weight of memories that have lost sources.
+
+    Returns the ids of the items that have changed with it.
+    """
     ids = sorted({row["memory_id"] for row in rows})
-    await write("night/undo/recompute_weights", tenant_id=undo.tenant_id, ids=ids)
-    await settle_facts(write, undo, ids)
+    changed = await write("night/undo/recompute_weights", tenant_id=undo.tenant_id, ids=ids)
+    return [row["id"] for row in changed] + await settle_facts(write, undo, ids)
 
 
 # By kind of change, for changes stored as JSON with the step.

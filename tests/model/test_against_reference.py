@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.changes import ChangeWatch
 from tests.machines import ROUNDS
 from tests.model.conftest import NewWorld
 from tests.model.reference import MANAGER, TOAST, Message
@@ -43,6 +44,7 @@ class SideBySide(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = self.run(type(self).new_world())
+        self.changes = ChangeWatch(self.world.graph, self.world.tenant_id)
         self.steps = 0
         self.made = 0
 
@@ -227,6 +229,10 @@ class SideBySide(RuleBasedStateMachine):
         self.steps += 1
         self.run(self.world.check(VIEWERS[self.steps % len(VIEWERS)]))
 
+    @invariant()
+    def the_change_log_names_all_that_has_changed(self) -> None:
+        self.run(self.changes.check())
+
     def teardown(self) -> None:
         self.run(self.world.check_all())
 
@@ -347,6 +353,7 @@ def walk(machine: SideBySide, seed: int) -> None:
         print(f"{place:3} {machine.world.now:%d %H:%M:%S} {step} {arguments}")
         getattr(machine, step)(**arguments)
         machine.what_callers_see_is_what_the_model_says()
+        machine.the_change_log_names_all_that_has_changed()
     machine.teardown()
 
 

@@ -12,7 +12,7 @@
 //   5 Facts: until when they hold
 //   6 Summaries of checkpoints
 //   7 The persona's acknowledgment
-//   8 Events and the range
+//   8 Events, the range and the change log
 //   9 What is returned
 //
 // $tenant_id        string
@@ -86,17 +86,17 @@ CALL (new_messages) {
   // Lock before reading: the night may just be making a memory of it.
   SET item.lock = true
   REMOVE item.lock
-  WITH item
-  SET item.flagged = true
-  WITH item, item:Memory AS is_memory, item.state AS state
+  WITH item, coalesce(item.flagged, false) AS was_flagged, item:Memory AS is_memory, item.state AS state
   SET
+    item.flagged = true,
     item.state = CASE WHEN state IN ['pending', 'passed_over'] THEN 'suppressed' ELSE state END,
     item.deprioritized_at =
       CASE WHEN is_memory THEN null ELSE coalesce(item.deprioritized_at, $act.at) END
   RETURN
     collect(CASE WHEN is_memory THEN item END) AS memories,
     collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
-    collect(CASE WHEN state IN ['pending', 'passed_over'] THEN item.id END) AS candidate_ids
+    collect(CASE WHEN state IN ['pending', 'passed_over'] THEN item.id END) AS candidate_ids,
+    collect(CASE WHEN NOT was_flagged OR item.state <> state THEN item END) AS moved
 }
 
 // ── 4 Weights of memories and links ─────────────────────────────────────────────────────────────────────
@@ -133,21 +133,25 @@ CALL (memories) {
         } |
       weight * factor
     ) AS weight
+  WITH memory, weight, memory.weight_modifier <> weight AS moved
   SET
     memory.weight_modifier = weight,
     memory.minimized = weight < 1
-  WITH memory
+  WITH memory, moved
   OPTIONAL MATCH
     (memory)
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
       (other)
+  WITH memory, moved, link, other, link.weight_modifier <> memory.weight_modifier AS link_moved
   SET link.weight_modifier = memory.weight_modifier
   RETURN
     collect(
       CASE WHEN link IS NOT NULL
         THEN {from_id: memory.id, to_id: other.id, type: type(link)}
       END
-    ) AS links
+    ) AS links,
+    collect(DISTINCT CASE WHEN moved OR link_moved THEN memory END) +
+      collect(DISTINCT CASE WHEN link_moved THEN other END) AS reweighted
 }
 // end: weights_from_flags
 
@@ -210,6 +214,7 @@ CALL (memories) {
   WHERE coalesce(before <> valid_to, before IS NOT NULL OR valid_to IS NOT NULL)
   SET memory.valid_to = valid_to
   // end: settled_facts
+  RETURN collect(memory) AS settled
 }
 
 // ── 6 Summaries of checkpoints ──────────────────────────────────────────────────────────────────────────
@@ -314,7 +319,7 @@ CALL (new_messages, acknowledgment) {
   SET flag.acknowledgment_id = acknowledgment.id
 }
 
-// ── 8 Events and the range ──────────────────────────────────────────────────────────────────────────────
+// ── 8 Events, the range and the change log ──────────────────────────────────────────────────────────────
 CALL (conversation, new_messages, acknowledgment, candidate_ids, memory_ids, checkpoint_ids) {
   WITH conversation, new_messages, acknowledgment, candidate_ids, memory_ids, checkpoint_ids
   WHERE new_messages <> []
@@ -368,6 +373,41 @@ CALL (conversation, new_messages, acknowledgment, candidate_ids, memory_ids, che
   )
   RETURN count(*) AS written
 }
+WITH
+  candidate_ids,
+  memory_ids,
+  checkpoint_ids,
+  links,
+  acknowledgment,
+  [item IN moved + reweighted + settled | item {.tenant_id, .persona_id, .id}] AS changed
+// fragment: log_changes
+CALL (changed) {
+  UNWIND changed AS change
+  WITH
+    change.tenant_id AS tenant_id,
+    change.persona_id AS persona_id,
+    collect(DISTINCT change.id) AS item_ids,
+    true IN collect(change.content) AS content
+  ORDER BY tenant_id, persona_id
+  MERGE (log:ChangeLog {tenant_id: tenant_id, persona_id: persona_id})
+    ON CREATE SET log.revision = 0
+  SET log.lock = true
+  REMOVE log.lock
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH log, item_ids, content, properties(log).revision + 1 AS revision
+  SET log.revision = revision
+  CREATE
+    (:Change {
+      tenant_id: log.tenant_id,
+      persona_id: log.persona_id,
+      revision: revision,
+      at: datetime.realtime(),
+      // Of more, a cache reads everything again.
+      item_ids: CASE WHEN size(item_ids) <= 2000 THEN item_ids END,
+      content: content
+    })
+}
+// end: log_changes
 
 // ── 9 What is returned ──────────────────────────────────────────────────────────────────────────────────
 // fragment: flag_records

@@ -10,7 +10,7 @@
 //   5 Facts: until when they hold
 //   6 Summaries of checkpoints
 //   7 Acknowledgments that are withdrawn
-//   8 Events
+//   8 Events and the change log
 //   9 What is returned
 //
 // $tenant_id        string
@@ -71,6 +71,7 @@ CALL (undone) {
   WITH
     item,
     item:Memory AS is_memory,
+    item.flagged AS was_flagged,
     item.state AS state,
     coalesce(item.own_flagged, false) OR
     EXISTS {
@@ -89,7 +90,8 @@ CALL (undone) {
   RETURN
     collect(CASE WHEN is_memory THEN item END) AS memories,
     collect(CASE WHEN is_memory THEN item.id END) AS memory_ids,
-    collect(CASE WHEN state = 'suppressed' AND NOT still_flagged THEN item.id END) AS candidate_ids
+    collect(CASE WHEN state = 'suppressed' AND NOT still_flagged THEN item.id END) AS candidate_ids,
+    collect(CASE WHEN was_flagged <> still_flagged OR item.state <> state THEN item END) AS moved
 }
 
 // ── 4 Weights of memories and links ─────────────────────────────────────────────────────────────────────
@@ -126,21 +128,25 @@ CALL (memories) {
         } |
       weight * factor
     ) AS weight
+  WITH memory, weight, memory.weight_modifier <> weight AS moved
   SET
     memory.weight_modifier = weight,
     memory.minimized = weight < 1
-  WITH memory
+  WITH memory, moved
   OPTIONAL MATCH
     (memory)
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
       (other)
+  WITH memory, moved, link, other, link.weight_modifier <> memory.weight_modifier AS link_moved
   SET link.weight_modifier = memory.weight_modifier
   RETURN
     collect(
       CASE WHEN link IS NOT NULL
         THEN {from_id: memory.id, to_id: other.id, type: type(link)}
       END
-    ) AS links
+    ) AS links,
+    collect(DISTINCT CASE WHEN moved OR link_moved THEN memory END) +
+      collect(DISTINCT CASE WHEN link_moved THEN other END) AS reweighted
 }
 // end: weights_from_flags
 
@@ -203,6 +209,7 @@ CALL (memories) {
   WHERE coalesce(before <> valid_to, before IS NOT NULL OR valid_to IS NOT NULL)
   SET memory.valid_to = valid_to
   // end: settled_facts
+  RETURN collect(memory) AS settled
 }
 
 // ── 6 Summaries of checkpoints ──────────────────────────────────────────────────────────────────────────
@@ -277,7 +284,7 @@ CALL (undone) {
   RETURN collect(acknowledgment.id) AS withdrawn
 }
 
-// ── 8 Events ────────────────────────────────────────────────────────────────────────────────────────────
+// ── 8 Events and the change log ─────────────────────────────────────────────────────────────────────────
 CALL (conversation, undone, withdrawn, candidate_ids, memory_ids, checkpoint_ids) {
   WITH conversation, undone, withdrawn, candidate_ids, memory_ids, checkpoint_ids
   WHERE undone <> []
@@ -327,6 +334,41 @@ CALL (conversation, undone, withdrawn, candidate_ids, memory_ids, checkpoint_ids
   // end: summarized_event
   RETURN count(*) AS written
 }
+WITH
+  candidate_ids,
+  memory_ids,
+  checkpoint_ids,
+  links,
+  late,
+  [item IN moved + reweighted + settled | item {.tenant_id, .persona_id, .id}] AS changed
+// fragment: log_changes
+CALL (changed) {
+  UNWIND changed AS change
+  WITH
+    change.tenant_id AS tenant_id,
+    change.persona_id AS persona_id,
+    collect(DISTINCT change.id) AS item_ids,
+    true IN collect(change.content) AS content
+  ORDER BY tenant_id, persona_id
+  MERGE (log:ChangeLog {tenant_id: tenant_id, persona_id: persona_id})
+    ON CREATE SET log.revision = 0
+  SET log.lock = true
+  REMOVE log.lock
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH log, item_ids, content, properties(log).revision + 1 AS revision
+  SET log.revision = revision
+  CREATE
+    (:Change {
+      tenant_id: log.tenant_id,
+      persona_id: log.persona_id,
+      revision: revision,
+      at: datetime.realtime(),
+      // Of more, a cache reads everything again.
+      item_ids: CASE WHEN size(item_ids) <= 2000 THEN item_ids END,
+      content: content
+    })
+}
+// end: log_changes
 
 // ── 9 What is returned ──────────────────────────────────────────────────────────────────────────────────
 // fragment: flag_records

@@ -69,8 +69,8 @@ CALL (persona, messages, missing, flagged, taken) {
       candidate.minimized = false,
       candidate.embedding = toFloatList($embedding),
       candidate.state = CASE WHEN flagged THEN 'suppressed' ELSE 'pending' END
-  WITH persona, messages, candidate
-  FOREACH (created IN CASE WHEN candidate.fresh THEN [candidate] ELSE [] END |
+  WITH persona, messages, candidate, coalesce(candidate.fresh, false) AS fresh
+  FOREACH (created IN CASE WHEN fresh THEN [candidate] ELSE [] END |
     MERGE (persona)-[:CONSIDERS]->(created)
     FOREACH (message IN messages | MERGE (created)-[:DRAWN_FROM]->(message))
     CREATE
@@ -102,10 +102,39 @@ CALL (persona, messages, missing, flagged, taken) {
           RETURN message.id
           ORDER BY message.said_at, message.id
         }
-    } AS candidate
+    } AS candidate,
+    CASE WHEN fresh THEN [candidate {.tenant_id, .persona_id, .id, content: true}] ELSE [] END AS changed
   UNION
   WITH missing, taken
   WHERE missing <> [] OR taken
-  RETURN null AS candidate
+  RETURN null AS candidate, [] AS changed
 }
+// fragment: log_changes
+CALL (changed) {
+  UNWIND changed AS change
+  WITH
+    change.tenant_id AS tenant_id,
+    change.persona_id AS persona_id,
+    collect(DISTINCT change.id) AS item_ids,
+    true IN collect(change.content) AS content
+  ORDER BY tenant_id, persona_id
+  MERGE (log:ChangeLog {tenant_id: tenant_id, persona_id: persona_id})
+    ON CREATE SET log.revision = 0
+  SET log.lock = true
+  REMOVE log.lock
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH log, item_ids, content, properties(log).revision + 1 AS revision
+  SET log.revision = revision
+  CREATE
+    (:Change {
+      tenant_id: log.tenant_id,
+      persona_id: log.persona_id,
+      revision: revision,
+      at: datetime.realtime(),
+      // Of more, a cache reads everything again.
+      item_ids: CASE WHEN size(item_ids) <= 2000 THEN item_ids END,
+      content: content
+    })
+}
+// end: log_changes
 RETURN candidate, missing

@@ -54,6 +54,38 @@ FOREACH (waiting IN CASE WHEN restored THEN [candidate] ELSE [] END |
       after: 'pending'
     })-[:ABOUT]->(waiting)
 )
+WITH
+  candidate,
+  restored,
+  CASE WHEN restored THEN [candidate {.tenant_id, .persona_id, .id}] ELSE [] END AS changed
+// fragment: log_changes
+CALL (changed) {
+  UNWIND changed AS change
+  WITH
+    change.tenant_id AS tenant_id,
+    change.persona_id AS persona_id,
+    collect(DISTINCT change.id) AS item_ids,
+    true IN collect(change.content) AS content
+  ORDER BY tenant_id, persona_id
+  MERGE (log:ChangeLog {tenant_id: tenant_id, persona_id: persona_id})
+    ON CREATE SET log.revision = 0
+  SET log.lock = true
+  REMOVE log.lock
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH log, item_ids, content, properties(log).revision + 1 AS revision
+  SET log.revision = revision
+  CREATE
+    (:Change {
+      tenant_id: log.tenant_id,
+      persona_id: log.persona_id,
+      revision: revision,
+      at: datetime.realtime(),
+      // Of more, a cache reads everything again.
+      item_ids: CASE WHEN size(item_ids) <= 2000 THEN item_ids END,
+      content: content
+    })
+}
+// end: log_changes
 RETURN
   candidate {
     // fragment: candidate_properties

@@ -25,6 +25,7 @@ WITH
   row,
   memory,
   copy.copying AS at,
+  EXISTS { (:Memory {tenant_id: $tenant_id, id: row.copy_id}) } AS known,
   // fragment: figures_of_memory
   coalesce(
     $figures[memory.memory_type + '/' + memory.category],
@@ -74,10 +75,41 @@ MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
       }
 SET copied:$([label IN labels(memory) WHERE label <> 'Memory'])
 MERGE (copy)-[:REMEMBERS]->(copied)
-WITH memory, copied
+WITH memory, copied, known
 CALL (memory, copied) {
   MATCH (memory)-[:DRAWN_FROM]->(message)
   MERGE (copied)-[:DRAWN_FROM]->(message)
   RETURN count(message) AS messages
 }
-RETURN count(copied) AS copied
+WITH
+  count(copied) AS copied,
+  collect(CASE WHEN NOT known THEN copied {.tenant_id, .persona_id, .id, content: true} END) AS changed
+// fragment: log_changes
+CALL (changed) {
+  UNWIND changed AS change
+  WITH
+    change.tenant_id AS tenant_id,
+    change.persona_id AS persona_id,
+    collect(DISTINCT change.id) AS item_ids,
+    true IN collect(change.content) AS content
+  ORDER BY tenant_id, persona_id
+  MERGE (log:ChangeLog {tenant_id: tenant_id, persona_id: persona_id})
+    ON CREATE SET log.revision = 0
+  SET log.lock = true
+  REMOVE log.lock
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH log, item_ids, content, properties(log).revision + 1 AS revision
+  SET log.revision = revision
+  CREATE
+    (:Change {
+      tenant_id: log.tenant_id,
+      persona_id: log.persona_id,
+      revision: revision,
+      at: datetime.realtime(),
+      // Of more, a cache reads everything again.
+      item_ids: CASE WHEN size(item_ids) <= 2000 THEN item_ids END,
+      content: content
+    })
+}
+// end: log_changes
+RETURN copied

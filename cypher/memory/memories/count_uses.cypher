@@ -156,5 +156,41 @@ CALL (use, memories, counted) {
       END
     ) AS links
 }
-RETURN missing, counted, links
+WITH place, missing, counted, links, CASE WHEN counted THEN memories ELSE [] END AS used
 ORDER BY place
+WITH collect({missing: missing, counted: counted, links: links}) AS rows, collect(used) AS used
+CALL (used) {
+  UNWIND used AS memories
+  UNWIND memories AS memory
+  RETURN collect(DISTINCT memory {.tenant_id, .persona_id, .id}) AS changed
+}
+// fragment: log_changes
+CALL (changed) {
+  UNWIND changed AS change
+  WITH
+    change.tenant_id AS tenant_id,
+    change.persona_id AS persona_id,
+    collect(DISTINCT change.id) AS item_ids,
+    true IN collect(change.content) AS content
+  ORDER BY tenant_id, persona_id
+  MERGE (log:ChangeLog {tenant_id: tenant_id, persona_id: persona_id})
+    ON CREATE SET log.revision = 0
+  SET log.lock = true
+  REMOVE log.lock
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH log, item_ids, content, properties(log).revision + 1 AS revision
+  SET log.revision = revision
+  CREATE
+    (:Change {
+      tenant_id: log.tenant_id,
+      persona_id: log.persona_id,
+      revision: revision,
+      at: datetime.realtime(),
+      // Of more, a cache reads everything again.
+      item_ids: CASE WHEN size(item_ids) <= 2000 THEN item_ids END,
+      content: content
+    })
+}
+// end: log_changes
+UNWIND rows AS row
+RETURN row.missing AS missing, row.counted AS counted, row.links AS links

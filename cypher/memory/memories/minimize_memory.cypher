@@ -8,8 +8,9 @@
 // $modifier      float: what is left of its weight; 1 for all of it
 // $event         map {id, action, by, at}
 //
-// Returns before, after: the weight; links: how many changed with it. Nothing when there is no such memory
-// for this caller. An event is written when the weight set by hand has changed.
+// Returns persona_id; changed_ids: its id and those of the memories that its links go to, nothing when no
+// weight has changed. No row when there is no such memory for this caller. An event is written when the weight
+// set by hand has changed.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 SET memory.lock = true
@@ -39,6 +40,7 @@ WHERE
 WITH
   memory,
   memory.weight_modifier AS before,
+  memory.flagged AS was_flagged,
   coalesce(memory.own_modifier, 1.0) <> $modifier OR
   ($modifier = 1 AND coalesce(memory.own_flagged, false)) AS changed,
   reduce(
@@ -93,9 +95,13 @@ FOREACH (once IN CASE WHEN changed THEN [1] ELSE [] END |
       after: toString(after)
     })-[:ABOUT]->(memory)
 )
-WITH memory, before, after
+WITH memory, after, before <> after OR was_flagged <> memory.flagged AS moved
 OPTIONAL MATCH
   // fragment: link_types
-  (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->()
+  (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->(other)
+WITH memory, after, moved, link, other, link.weight_modifier <> after AS link_moved
 SET link.weight_modifier = after
-RETURN before, after, count(link) AS links
+WITH memory, moved, collect(DISTINCT CASE WHEN link_moved THEN other.id END) AS linked_ids
+RETURN
+  memory.persona_id AS persona_id,
+  CASE WHEN moved OR linked_ids <> [] THEN [memory.id] + linked_ids ELSE [] END AS changed_ids

@@ -7,8 +7,8 @@
 // $instance_ids  list of strings or null: with a list, only these of the user's instances
 // $event         map {id, action, by, at}
 //
-// Returns changed: false when it was active already. Nothing when there is no such memory for this
-// caller.
+// Returns persona_id; changed_ids: its id, nothing when it was active already. No row when there is no such
+// memory for this caller.
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 SET memory.lock = true
@@ -58,4 +58,4 @@ FOREACH (activated IN CASE WHEN changed THEN [memory] ELSE [] END |
       after: 'active'
     })-[:ABOUT]->(activated)
 )
-RETURN changed
+RETURN memory.persona_id AS persona_id, CASE WHEN changed THEN [memory.id] ELSE [] END AS changed_ids

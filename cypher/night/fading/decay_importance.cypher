@@ -1,15 +1,17 @@
 // Lower the importance of some memories by how long they were not used. The result follows from when a memory
 // was used last, so doing it again, or late, gives the same.
 //
-// $tenant_id   string
-// $persona_id  string
-// $run_id      string
-// $place       integer, of the step that is recorded
-// $as_of       zoned datetime
-// $limit       integer, memories
-// $figures     map of maps: the policy's figures by `type/category` and by type
+// $tenant_id      string
+// $persona_id     string
+// $run_id         string
+// $place          integer, of the step that is recorded
+// $as_of          zoned datetime
+// $limit          integer, memories
+// $changed_limit  integer, ids that are returned
+// $figures        map of maps: the policy's figures by `type/category` and by type
 //
-// Returns memories: how many were read; decayed: how many have lost importance.
+// Returns memories: how many were read; decayed: how many have lost importance; changed_ids: the ids of these, up
+// to the limit.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
@@ -103,7 +105,7 @@ CALL () {
     collect(importance) AS importance_before,
     collect(new_importance) AS importance_after,
     collect(fades_at) AS fades_before,
-    sum(CASE WHEN new_importance < importance THEN 1 ELSE 0 END) AS decayed
+    collect(CASE WHEN new_importance < importance THEN id END) AS decayed_ids
 }
 FOREACH (done IN CASE WHEN memory_ids = [] THEN [] ELSE [1] END |
   CREATE
@@ -119,4 +121,7 @@ FOREACH (done IN CASE WHEN memory_ids = [] THEN [] ELSE [1] END |
       fades_before: fades_before
     })
 )
-RETURN size(memory_ids) AS memories, decayed
+RETURN
+  size(memory_ids) AS memories,
+  size(decayed_ids) AS decayed,
+  decayed_ids[..$changed_limit] AS changed_ids

@@ -1,16 +1,17 @@
 // Delete weak links of some memories that were not used for long. They are really deleted: a weak link is noise.
 // A link of a pinned memory stays; a minimized link is judged by its strength alone.
 //
-// $tenant_id   string
-// $persona_id  string
-// $run_id      string
-// $place       integer, of the step that is recorded
-// $as_of       zoned datetime
-// $limit       integer, memories
-// $figures     map of maps: the policy's figures by `type/category` and by type
+// $tenant_id      string
+// $persona_id     string
+// $run_id         string
+// $place          integer, of the step that is recorded
+// $as_of          zoned datetime
+// $limit          integer, memories
+// $changed_limit  integer, ids that are returned
+// $figures        map of maps: the policy's figures by `type/category` and by type
 //
 // Returns memories: how many were read; pruned: how many links were deleted; pinned: how many were kept only
-// because a memory is pinned.
+// because a memory is pinned; changed_ids: the ids of the ends of deleted links, up to the limit.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
@@ -113,7 +114,14 @@ CALL (run, memory_ids, prune_before, pinned, links, from_places, to_ids, types, 
 FOREACH (link IN links |
   DELETE link
 )
+CALL (memory_ids, from_places, to_ids) {
+  UNWIND [position IN from_places | memory_ids[position]] + to_ids AS id
+  WITH DISTINCT id
+  LIMIT $changed_limit
+  RETURN collect(id) AS changed_ids
+}
 RETURN
   size(memory_ids) AS memories,
   size(to_ids) AS pruned,
-  reduce(total = 0, kept IN pinned | total + kept) AS pinned
+  reduce(total = 0, kept IN pinned | total + kept) AS pinned,
+  changed_ids

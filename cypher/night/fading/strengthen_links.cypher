@@ -1,15 +1,17 @@
 // Strengthen the links of some memories that were used since the last night. The memories lose their mark in
 // the same transaction, so that each is done once.
 //
-// $tenant_id   string
-// $persona_id  string
-// $run_id      string
-// $place       integer, of the step that is recorded
-// $since       zoned datetime
-// $limit       integer, memories
-// $figures     map of maps: the policy's figures by `type/category` and by type
+// $tenant_id      string
+// $persona_id     string
+// $run_id         string
+// $place          integer, of the step that is recorded
+// $since          zoned datetime
+// $limit          integer, memories
+// $changed_limit  integer, ids that are returned
+// $figures        map of maps: the policy's figures by `type/category` and by type
 //
-// Returns memories: how many were taken; links: how many links were strengthened.
+// Returns memories: how many were taken; links: how many links were strengthened; changed_ids: the ids of their
+// ends, up to the limit.
 CYPHER 25
 MATCH (run:Run {tenant_id: $tenant_id, id: $run_id})
 CALL () {
@@ -98,4 +100,10 @@ FOREACH (done IN CASE WHEN memories = [] THEN [] ELSE [1] END |
       strength_after: strength_after
     })
 )
-RETURN size(memory_ids) AS memories, size(links) AS links
+CALL (memory_ids, from_places, to_ids) {
+  UNWIND [position IN from_places | memory_ids[position]] + to_ids AS id
+  WITH DISTINCT id
+  LIMIT $changed_limit
+  RETURN collect(id) AS changed_ids
+}
+RETURN size(memory_ids) AS memories, size(links) AS links, changed_ids

@@ -4,7 +4,8 @@
 // $run_id     string
 // $place      integer, of the step that archived them
 //
-// Returns archived: ids of all that it archived; kept: ids of those that somebody had brought back already.
+// Returns archived: ids of all that it archived; kept: ids of those that somebody had brought back already;
+// changed_ids: ids of those that are active now.
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 CALL (step) {
@@ -21,6 +22,8 @@ CALL (step) {
     memory.state = CASE WHEN same THEN 'active' ELSE memory.state END,
     memory.salience = CASE WHEN same THEN salience ELSE memory.salience END
   REMOVE memory.archived_at
-  RETURN collect(CASE WHEN NOT same THEN memory.id END) AS kept
+  RETURN
+    collect(CASE WHEN NOT same THEN memory.id END) AS kept,
+    collect(CASE WHEN same THEN memory.id END) AS changed_ids
 }
-RETURN step.memory_ids AS archived, kept
+RETURN step.memory_ids AS archived, kept, changed_ids

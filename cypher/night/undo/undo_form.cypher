@@ -4,7 +4,8 @@
 // $persona_id  string
 // $ids         list of strings
 //
-// Returns id, links: how many links were deleted with it.
+// Returns id; links: how many links were deleted with it; linked_ids: ids of the memories these went to or came
+// from.
 CYPHER 25
 UNWIND $ids AS id
 MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
@@ -12,9 +13,10 @@ MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
 CALL (memory) {
   OPTIONAL MATCH
     // fragment: link_types
-    (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(:Memory)
+    (memory)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
+  WITH link, other.id AS other_id
   DELETE link
-  RETURN count(link) AS links
+  RETURN count(link) AS links, collect(DISTINCT other_id) AS linked_ids
 }
 CALL (memory) {
   MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
@@ -51,4 +53,4 @@ SET
   memory.state = CASE WHEN memory.flagged THEN 'suppressed' ELSE 'pending' END,
   memory.deprioritized_at = flagged_at,
   memory.minimized = false
-RETURN memory.id AS id, links
+RETURN memory.id AS id, links, linked_ids

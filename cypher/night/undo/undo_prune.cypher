@@ -3,6 +3,8 @@
 // $tenant_id  string
 // $run_id     string
 // $place      integer, of the step that pruned them
+//
+// Returns id of each memory that has such a link.
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 CALL (step) {
@@ -29,3 +31,6 @@ WITH restored, name, step['has_' + name] AS has, step['all_' + name] AS values
 UNWIND restored AS entry
 WITH name, entry.link AS link, has[entry.position] AS had, values[entry.position] AS value
 SET link[name] = CASE WHEN had THEN value END
+WITH DISTINCT link
+UNWIND [startNode(link).id, endNode(link).id] AS id
+RETURN DISTINCT id

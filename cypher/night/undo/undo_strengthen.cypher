@@ -4,7 +4,8 @@
 // $run_id     string
 // $place      integer, of the step that strengthened them
 //
-// Returns kept: maps {from_id, to_id, type}, of those that have changed since.
+// Returns kept: maps {from_id, to_id, type}, of those that have changed since; changed_ids: the ids of the ends of
+// the others.
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 // Each list is read once here, not once for every row.
@@ -34,6 +35,9 @@ CALL (memory_ids, from_places, to_ids, types, strength_before, strength_after) {
     link.strength = strength_after[position] AS same,
     {from_id: source.id, to_id: target.id, type: type(link)} AS changed_link
   SET link.strength = CASE WHEN same THEN before ELSE link.strength END
-  RETURN collect(CASE WHEN NOT same THEN changed_link END) AS kept
+  UNWIND CASE WHEN same THEN [changed_link.from_id, changed_link.to_id] ELSE [null] END AS changed_id
+  RETURN
+    collect(CASE WHEN NOT same THEN changed_link END) AS kept,
+    collect(DISTINCT changed_id) AS changed_ids
 }
-RETURN kept
+RETURN kept, changed_ids

@@ -25,6 +25,7 @@ from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.talk.conversations import list_messages
 from engine.talk.models import Message
+from tests.changes import WatchedGraph
 from tests.graph.night.test_rollback import Dying, Killed
 from tests.lives import BORN, WINDOW, Life, word_embedder
 from tests.machines import Machine, run_machine
@@ -51,7 +52,10 @@ class Nights(Machine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.life = Life(self.graph, self.new_tenant(), word_embedder())
+        tenant_id = self.new_tenant()
+        # The change log names what each transaction changes.
+        self.graph = WatchedGraph(self.graph, tenant_id)
+        self.life = Life(self.graph, tenant_id, word_embedder())
         self.now = BORN
         self.said: list[Message] = []
         self.seen: set[str] = set()

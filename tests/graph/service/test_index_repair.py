@@ -23,7 +23,7 @@ READ = """
 
 
 async def make(graph: Graph, tenant_id: str, label: str, *nodes: dict[str, Any]) -> None:
-    rows = [{"label": label, "properties": node} for node in nodes]
+    rows = [{"label": label, "properties": {"persona_id": "ada", **node}} for node in nodes]
     await graph.write("make", tenant_id=tenant_id, rows=rows)
 
 

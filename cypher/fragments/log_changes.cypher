@@ -1,0 +1,30 @@
+// Add a change to the log of each persona whose items have changed: `changed`, maps {tenant_id, persona_id, id,
+// content: whether it is new, or its text or vectors are}. Nothing is added for an empty list. It stands after
+// everything that locks: the log's lock is held until the transaction ends, so revisions commit in their order.
+
+CALL (changed) {
+  UNWIND changed AS change
+  WITH
+    change.tenant_id AS tenant_id,
+    change.persona_id AS persona_id,
+    collect(DISTINCT change.id) AS item_ids,
+    true IN collect(change.content) AS content
+  ORDER BY tenant_id, persona_id
+  MERGE (log:ChangeLog {tenant_id: tenant_id, persona_id: persona_id})
+    ON CREATE SET log.revision = 0
+  SET log.lock = true
+  REMOVE log.lock
+  // Read as one map: a property that is named may have been read before the lock.
+  WITH log, item_ids, content, properties(log).revision + 1 AS revision
+  SET log.revision = revision
+  CREATE
+    (:Change {
+      tenant_id: log.tenant_id,
+      persona_id: log.persona_id,
+      revision: revision,
+      at: datetime.realtime(),
+      // Of more, a cache reads everything again.
+      item_ids: CASE WHEN size(item_ids) <= 2000 THEN item_ids END,
+      content: content
+    })
+}
