@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults costs load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages dev-packages installed pictures examples
+.PHONY: help up demo down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages dev-packages installed pictures examples
 
 help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,9 @@ faults: installed ## Kill each process under load and each night at each transac
 
 costs: installed ## Count what each statement reads at 100,000 memories and compare with docs/costs.md (MEMORIES=100000)
 	COST_MEMORIES=$(or $(MEMORIES),100000) $(BIN)/python -m pytest tests/api/test_costs.py
+
+freshness: installed ## Recall from two processes while messages are forgotten and taken back, with kills and cut lines (RECALLS=100000)
+	FRESH_RECALLS=$(or $(RECALLS),100000) FRESH_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest tests/faults/test_freshness.py -s
 
 load: installed ## Let many clients flag, undo and send messages at once, with a night in between (SECONDS=60 CLIENTS=32)
 	LOAD_SECONDS=$(or $(SECONDS),60) LOAD_CLIENTS=$(or $(CLIENTS),32) $(BIN)/python -m pytest tests/faults/test_forget.py -k many -s

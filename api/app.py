@@ -71,6 +71,7 @@ CONTROLLERS: list[Any] = [
     ManagerController,
     PolicyController,
 ]
+MEGABYTE = 2**20
 PREPARE_RETRY_SECONDS = 1.0  # while Neo4j is away
 CORS_REQUEST_HEADERS = [
     "Authorization",
@@ -116,7 +117,11 @@ def create_app(settings: Settings | None = None) -> Application:
     jobs = Jobs(settings)
     warm_up_state = WarmUpState()
     recall = Recall(
-        graph, embedder, seconds=settings.persona_cache_seconds, profile=settings.recall_profile
+        graph,
+        embedder,
+        seconds=settings.persona_cache_seconds,
+        profile=settings.recall_profile,
+        hot_bytes=settings.hot_megabytes * MEGABYTE,
     )
 
     # What runs from start to stop
@@ -131,6 +136,7 @@ def create_app(settings: Settings | None = None) -> Application:
             preparing.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await preparing
+            await recall.close()
             embedder.close()
             jobs.close()
             await notifier.close()

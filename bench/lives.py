@@ -99,7 +99,7 @@ def read_conversations(data: Path) -> list[Conversation]:
         turns = [
             Turn(
                 message_id=f"{entry['conversation']}.{turn['id']}",
-                role="persona" if turn.get("role") == "assistant" else "user",
+                role=turn.get("role", "user"),
                 speaker=turn["speaker"],
                 content=turn["text"],
                 said_at=moment(turn["datetime"], index),

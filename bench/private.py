@@ -87,9 +87,13 @@ async def bare(graph: Graph, statement: str, **parameters: Any) -> list[dict[str
 def run_on_data(
     measure: Callable[[Settings, Path, Console], Coroutine[Any, Any, int]], description: str | None
 ) -> int:
-    """Run `measure` on the file of `--data`, with a temporary Neo4j. Returns its exit code."""
+    """Run `measure` on each file of `--data`, with a temporary Neo4j. Returns its exit code."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", type=Path, required=True)
-    data = parser.parse_args().data
-    with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
-        return asyncio.run(measure(settings, data, Console(width=110)))
+    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    missed = 0
+    for data in parser.parse_args().data:
+        console = Console(width=110)
+        console.rule(str(data))
+        with tempfile.TemporaryDirectory() as folder, private_neo4j(Path(folder)) as settings:
+            missed |= asyncio.run(measure(settings, data, console))
+    return missed

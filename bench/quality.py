@@ -1,22 +1,24 @@
-"""Measures how much of the evidence for a question recall finds, on LoCoMo's conversations.
+"""Measures how much of the evidence for a question recall finds, on real conversations.
 
-Each conversation has its own persona: its turns are recorded as messages, candidates are drawn, a
-night turns them into memories, and every question is asked through the function behind the API. A
-hit stands for the turns it was drawn from; one distilled from several episodes stands for none.
+Takes files of LoCoMo (two people) and of BEAM (a person and an assistant). Each conversation has
+its own persona: its turns are recorded as messages, candidates are drawn, a night turns them into
+memories, and every question is asked through the function behind the API. A hit stands for the
+turns it was drawn from; one distilled from several episodes stands for none.
 
-Then the ablation: each persona is copied four times. In the copies, every other question counts as
-use (hebbian), or two months pass (decay), or both, or neither (plain). The remaining questions are
-asked of each copy.
+Then three comparisons. Indexes: every question is asked of the graph, of memory and of an exact
+scan. Signals: each signal is left out in turn, and all links. Use and time: each persona is copied
+four times; in the copies, every other question counts as use (hebbian), or two months pass (decay),
+or both, or neither (plain), and the remaining questions are asked of each copy.
 
 recall@k is the share of a question's evidence turns among the first k hits, averaged over all
-questions; hit@10 is the share of questions with any of it; MRR is the mean of 1 / the rank of the
-first. The intervals are bootstrapped.
+questions; all@10 is the share of questions with all of it, hit@10 with any; MRR is the mean of 1 /
+the rank of the first. The intervals are bootstrapped.
 """
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from bench.exact import ExactScan
 from bench.ingest import Talk, read_talks
 from bench.private import bare, run_on_data
 from engine.access import (
@@ -42,14 +45,19 @@ from engine.embedding import Embedder, claim_model, open_embedder
 from engine.extraction import RuleExtractor
 from engine.memory import Use, count_uses, draw_candidates, duplicate_persona
 from engine.night import run_night
-from engine.recall import Recall
+from engine.recall import PROFILES, RankingProfile, Recall
 from engine.settings import Settings
 from engine.store import Graph, migrate
 from engine.talk import Conversation, add_conversation, record_messages
 
 CALLER = Caller("bench", "bench", Role.ADMIN)
 RANKS = (5, 10, 20)  # k of recall@k
-GOALS = {"all": 0.84, "multi_hop": 0.60}  # recall@10
+GOALS = {  # recall@10 on the development halves, by what a corpus is told by
+    "multi_hop": {"all": 0.88, "multi_hop": 0.68, "open_domain": 0.65},
+    "event_ordering": {"all": 0.75},
+}
+INDEX_GOALS = {"memory": 1.0, "the graph": 0.99}  # share of the exact hits
+HOT_BYTES = 2**30
 BOOTSTRAP_SAMPLES = 2000
 TWO_MONTHS = timedelta(days=60)
 # Whether recalled memories count as used, and how much time passes.
@@ -129,7 +137,7 @@ async def ask(
     graph: Graph,
     questions: Sequence[dict[str, Any]],
     now: datetime,
-    profile: str,
+    profile: str | RankingProfile,
     copy: str = "",
 ) -> list[Answer]:
     """Ask every question as the API would, of the persona or of the copy with this suffix."""
@@ -143,6 +151,7 @@ async def ask(
             question["question"],
             now=now,
             limit=max(RANKS),
+            asked_by=question.get("asked_by"),
             profile=profile,
         )
         answers.append(
@@ -206,7 +215,13 @@ async def use_all(
     """Ask each question and count its hits as used."""
     for number, question in enumerate(questions):
         persona_id = question["talk"] + copy
-        answer = await recall.recall(CALLER.tenant_id, persona_id, question["question"], now=now)
+        answer = await recall.recall(
+            CALLER.tenant_id,
+            persona_id,
+            question["question"],
+            now=now,
+            asked_by=question.get("asked_by"),
+        )
         hit_ids = tuple(hit.id for hit in answer.hits)
         use = Use(f"{persona_id}-{number}", CALLER.tenant_id, persona_id, hit_ids, now)
         await count_uses(graph, [use], whole=False)
@@ -222,7 +237,9 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 def report(console: Console, profile: str, answers: Sequence[Answer]) -> dict[str, float]:
     """Print the figures by category. Returns recall@10 of each category, and of all."""
     console.print(profile)
-    table = Table("questions", "", *(f"recall@{k}" for k in RANKS), "95 % of @10", "hit@10", "MRR")
+    table = Table(
+        "questions", "", *(f"recall@{k}" for k in RANKS), "95 % of @10", "all@10", "hit@10", "MRR"
+    )
     recall_at_10 = {}
     for name in [*sorted({answer.category for answer in answers}), "all"]:
         chosen = [answer for answer in answers if name in ("all", answer.category)]
@@ -233,6 +250,7 @@ def report(console: Console, profile: str, answers: Sequence[Answer]) -> dict[st
             str(len(chosen)),
             *(f"{means[k]:.1%}" for k in RANKS),
             f"{low:.1%} to {high:.1%}",
+            f"{np.mean([answer.recall(10) == 1 for answer in chosen]):.1%}",
             f"{np.mean([answer.recall(10) > 0 for answer in chosen]):.1%}",
             f"{np.mean([answer.reciprocal_rank for answer in chosen]):.3f}",
         )
@@ -241,26 +259,98 @@ def report(console: Console, profile: str, answers: Sequence[Answer]) -> dict[st
     return recall_at_10
 
 
+async def leave_out_signals(
+    recall: Recall,
+    graph: Graph,
+    questions: Sequence[dict[str, Any]],
+    now: datetime,
+    console: Console,
+) -> None:
+    """Print what recall@10 loses without each signal, and without links."""
+    profile = PROFILES[recall.profile]
+    variants = {
+        "links": replace(profile, spread={}),
+        **{
+            signal: replace(profile, weights={**profile.weights, signal: 0.0})
+            for signal in profile.weights
+        },
+    }
+    whole = [answer.recall(10) for answer in await ask(recall, graph, questions, now, profile)]
+    table = Table("left out", "recall@10", "change in points", "95 %")
+    for name, variant in variants.items():
+        answers = await ask(recall, graph, questions, now, variant)
+        values = [answer.recall(10) for answer in answers]
+        changes = np.subtract(values, whole)
+        low, high = interval(changes.tolist())
+        table.add_row(
+            name,
+            f"{np.mean(values):.1%}",
+            f"{100 * changes.mean():+.2f}",
+            f"{100 * low:+.2f} to {100 * high:+.2f}",
+        )
+    console.print(table)
+
+
+async def compare_indexes(
+    recalls: Mapping[str, Recall],
+    exact: ExactScan,
+    questions: Sequence[dict[str, Any]],
+    now: datetime,
+    console: Console,
+) -> bool:
+    """Print how many of the exact ten hits each index gives. Returns whether goals are missed."""
+    shares: dict[str, list[float]] = {name: [] for name in recalls}
+    same_order = dict.fromkeys(recalls, 0)
+    for question in questions:
+        asked = question["question"]
+        asked_by = question.get("asked_by")
+        expected = await exact.hits(question["talk"], asked, now=now, asked_by=asked_by)
+        for name, recall in recalls.items():
+            answer = await recall.recall(
+                CALLER.tenant_id, question["talk"], asked, now=now, asked_by=asked_by
+            )
+            ids = [hit.id for hit in answer.hits]
+            shares[name].append(len({*ids} & {*expected}) / max(len(expected), 1))
+            same_order[name] += ids == expected
+    for name, values in shares.items():
+        console.print(
+            f"{name}: {np.mean(values):.2%} of the exact ten hits, in the same order for "
+            f"{same_order[name]} of {len(questions)} questions (goal ≥ {INDEX_GOALS[name]:.0%})"
+        )
+    return any(np.mean(shares[name]) < goal for name, goal in INDEX_GOALS.items())
+
+
 async def measure(settings: Settings, data: Path, console: Console) -> int:
     graph = Graph.open(settings).with_limit(120)
     embedder = open_embedder(settings)
+    hot = Recall(graph, embedder, seconds=600, hot_bytes=HOT_BYTES)
+    cold = Recall(graph, embedder, seconds=600)
     try:
         now = await simulate(graph, embedder, read_talks(data))
         questions = read_questions(data)
-        recall = Recall(graph, embedder, seconds=600)
         for profile in ("published", "woven"):
-            answers = await ask(recall, graph, questions, now, profile)
-            recall_at_10 = report(console, profile, answers)
-        harmful = await ablate(recall, graph, questions, now, console)
+            answers = await ask(cold, graph, questions, now, profile)
+            recall_at_10 = report(console, f"{profile}, from the graph", answers)
+        await ask(hot, graph, questions, now, "woven")
+        await hot.loaded()
+        answers = await ask(hot, graph, questions, now, "woven")
+        recall_at_10 = report(console, "woven, from memory", answers)
+        exact = ExactScan(graph, embedder, CALLER.tenant_id)
+        recalls = {"memory": hot, "the graph": cold}
+        unequal = await compare_indexes(recalls, exact, questions, now, console)
+        await leave_out_signals(hot, graph, questions, now, console)
+        harmful = await ablate(hot, graph, questions, now, console)
     finally:
+        await hot.close()
         embedder.close()
         await graph.close()
-    missed = [name for name, goal in GOALS.items() if recall_at_10.get(name, 1.0) < goal]
+    goals = next((goals for name, goals in GOALS.items() if name in recall_at_10), {})
+    missed = [name for name, goal in goals.items() if recall_at_10.get(name, 1.0) < goal]
     for name in missed:
-        console.print(f"{name}: {recall_at_10[name]:.1%} is less than {GOALS[name]:.0%}")
+        console.print(f"{name}: {recall_at_10[name]:.1%} is less than {goals[name]:.0%}")
     for name in harmful:
         console.print(f"{name}: has a lower recall than plain; it must be off by default")
-    return int(bool(missed or harmful))
+    return int(bool(missed or harmful or unequal))
 
 
 if __name__ == "__main__":

@@ -95,6 +95,8 @@ class Settings(BaseSettings):
 
     # Recall.
     recall_profile: Literal["woven", "published"] = "woven"  # how signals are weighted
+    # Memory for personas that are asked, in each API process; 0 searches the graph every time.
+    hot_megabytes: int = Field(default=512, ge=0)
     full_text_analyzer: Analyzer = "english"  # of Lucene; changing it rebuilds the index
     persona_cache_seconds: float = Field(default=5.0, ge=0)  # of the names a persona knows
     involuntary_recall_rate: float = Field(default=0.05, ge=0, le=1)  # of hydrations

@@ -13,6 +13,7 @@ from engine.embedding.memory_vectors import (
     TextInContext,
     VectorMatrix,
     embed_in_context,
+    quantized,
     search_scope,
 )
 from engine.embedding.model_record import claim_model
@@ -36,5 +37,6 @@ __all__ = [
     "normalized",
     "onnx_folder",
     "open_embedder",
+    "quantized",
     "search_scope",
 ]

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,17 +59,11 @@ class Lexicon:
         )
         temporary.rename(file)
 
-    def similarities(self, words: Sequence[str], positions: npt.NDArray[Any]) -> Vector:
-        """A matrix of the cosine of each word with the word at each position; 0 for dissimilar."""
-        dense_row = np.zeros(len(self.positions), np.float32)
-        result = np.empty((len(words), len(positions)), np.float32)
-        for row, word in zip(result, words, strict=True):
-            position = self.positions[word]
-            stored = slice(self._starts[position], self._starts[position + 1])
-            dense_row[self._neighbors[stored]] = self._similarities[stored]
-            row[:] = dense_row[positions]
-            dense_row[self._neighbors[stored]] = 0.0
-        return result
+    def neighbors(self, word: str) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float16]]:
+        """The positions of the words similar to a known word, itself among them; the cosines."""
+        position = self.positions[word]
+        stored = slice(self._starts[position], self._starts[position + 1])
+        return self._neighbors[stored], self._similarities[stored]
 
 
 def load_lexicon(

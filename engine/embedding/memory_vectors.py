@@ -158,24 +158,12 @@ class RaggedArray:
     values: npt.NDArray[Any]
     counts: npt.NDArray[np.intp]  # length of each list
 
-    def maxima(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """The maximum score in each list, for each row of scores; 0 for an empty list.
-
-        A row of `scores` holds one number for each of `values`.
-        """
-        maxima = np.zeros((len(scores), len(self.counts)))
-        filled = np.flatnonzero(self.counts)
-        if filled.size:
-            starts = (np.cumsum(self.counts) - self.counts)[filled]
-            maxima[:, filled] = np.maximum.reduceat(scores, starts, axis=1)
-        return maxima
-
 
 @dataclass(frozen=True, slots=True)
 class VectorMatrix:
     """The vectors and words of many memories, to be compared with one question at once."""
 
-    vectors: npt.NDArray[np.float32]  # of all memories, one after another
+    vectors: npt.NDArray[np.int8]  # of all memories, one after another
     counts: npt.NDArray[np.intp]  # vectors of each memory
     has_context: npt.NDArray[np.bool_]  # whether a memory's second vector is the one in context
     words: RaggedArray
@@ -200,7 +188,7 @@ class VectorMatrix:
         )
         vectors = b"".join([item[start:] for item, start in zip(packed, places[-1], strict=True)])
         return cls(
-            np.frombuffer(vectors, np.int8).reshape(-1, dimensions).astype(np.float32),
+            np.frombuffer(vectors, np.int8).reshape(-1, dimensions),
             1 + has_context + sentence_counts,
             has_context.astype(bool),
             RaggedArray(np.frombuffer(words, "<u2"), word_counts),
@@ -213,21 +201,6 @@ class VectorMatrix:
     def count(self) -> int:
         """The number of memories."""
         return len(self.counts)
-
-    def similarities(self, question: Vector) -> tuple[Vector, Vector]:
-        """Cosines of the question with each memory's best vector, and with its one in context.
-
-        The best is taken of the whole text and its sentences. A memory without a message before it
-        counts its whole text as in context.
-        """
-        lengths = np.sqrt(np.einsum("ij,ij->i", self.vectors, self.vectors))
-        cosines = self.vectors @ question / np.maximum(lengths, 1e-6)
-        whole_text = np.cumsum(self.counts) - self.counts
-        in_context = whole_text[self.has_context] + 1
-        context_cosines = cosines[whole_text]
-        context_cosines[self.has_context] = cosines[in_context]
-        cosines[in_context] = -1.0  # never the best
-        return np.maximum.reduceat(cosines, whole_text), context_cosines
 
 
 def search_scope(tenant_id: str, persona_id: str) -> str:

@@ -6,14 +6,18 @@ One ranking over memories and pending candidates, cut to a budget of tokens; use
 from engine.recall.context import Context, ContextRequest, assemble_context
 from engine.recall.fulltext import full_text_query
 from engine.recall.hydration import Hydration, hydrate
-from engine.recall.recall import Filters, Recall, RecallResult
+from engine.recall.ranking import PROFILES, RankingProfile
+from engine.recall.recall import Recall, RecallResult
+from engine.recall.search import Filters
 from engine.recall.uses import UseLog, count_recorded_uses
 
 __all__ = [
+    "PROFILES",
     "Context",
     "ContextRequest",
     "Filters",
     "Hydration",
+    "RankingProfile",
     "Recall",
     "RecallResult",
     "UseLog",

@@ -1,35 +1,52 @@
-"""What has changed among a persona's items since a cache of them was read."""
+"""What has changed among a persona's items since it was read last, and what is stored of some."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from engine.recall.tables import Columns
 from engine.store import Graph
 
-MAX_CHANGED_IDS = 2_000  # of more, reading everything again is cheaper
+MAX_CHANGED = 2_000  # items; of more, loading the persona anew is cheaper
+NOTHING_KNOWN = -1  # a revision that is older than every log
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a cache has to read again to be as new as `revision`."""
+    """What brings a persona in memory to a revision."""
 
     revision: int
+    reload: bool  # whether anything may have changed; nothing is listed then
     item_ids: list[str]
-    content: bool  # whether one of them is new, or its text or vectors are
-    reload: bool  # whether anything may have changed; `item_ids` is empty then
+    items: Columns  # of these, as far as they are stored; texts only where content changed
+    links: Columns  # of these, both ways
+    checked: Columns  # the stored state of the items that were asked for
+
+    @property
+    def content(self) -> bool:
+        """Whether an item is new, or its text or vectors are."""
+        return any(text is not None for text in self.items["text"])
 
 
 async def read_changes(
-    graph: Graph, tenant_id: str, persona_id: str, *, since: int, limit: int = MAX_CHANGED_IDS
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    *,
+    since: int,
+    checked_ids: Sequence[str] = (),
+    limit: int = MAX_CHANGED,
 ) -> Changes:
-    """What has changed since a revision; -1 stands for a cache that holds nothing yet.
+    """What has changed after a revision, and the stored state of some items, in one round trip.
 
-    Whatever is read after this shows all that was committed up to the returned revision. It is a
-    write to the graph: it waits for a change that is just being committed.
+    A change may be read a moment before all that it did can be seen, so it is to be read again a
+    little later: `HotPersona.read_from` says when.
     """
-    (row,) = await graph.write(
+    (row,) = await graph.read(
         "recall/search/read_changes",
         tenant_id=tenant_id,
         persona_id=persona_id,
         since=since,
         limit=limit,
+        ids=list(checked_ids),
     )
     return Changes(**row)

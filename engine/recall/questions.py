@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from engine.text import FIRST_PERSON, QUESTION_WORDS, SECOND_PERSON, straighten_quotes, words
+from engine.recall.frames import frame_of
+from engine.text import FIRST_PERSON, QUESTION_WORDS, straighten_quotes, words
 
 MAX_DATED_CHARACTERS = 4000  # in which dates are searched; some paste pages of text
 DAY = timedelta(days=1)
@@ -84,6 +85,10 @@ class Question:
     words: tuple[str, ...]  # of the topic, in lower case
     people: frozenset[str]  # who is meant, by the names they are stored under
     periods: tuple[Period, ...]
+    persona: str | None = None  # the name of who is asked
+    asks_persona: bool = False  # for what the persona itself said
+    # Wants help with something, rather than to know what was said or done.
+    looks_forward: bool = False
 
 
 def parse_question(
@@ -96,13 +101,16 @@ def parse_question(
 ) -> Question:
     """The parsed question. `people` are the names that are recognized.
 
-    When it names nobody, "I" means `asked_by` and "you" the persona.
+    When it names nobody, "did you say" means the persona, and else "I" means `asked_by`.
     """
-    named, text = cut_names(straighten_quotes(asked), people)
+    frame = frame_of(straighten_quotes(asked))
+    named, text = cut_names(frame.topic, people)
+    looks_forward = not named and not frame.looks_back
     lowered = [word.lower() for word in words(text)]
-    if not named:
-        named |= {asked_by} if asked_by and FIRST_PERSON & {*lowered} else set()
-        named |= {persona_name} if persona_name and SECOND_PERSON & {*lowered} else set()
+    if not named and frame.asks_persona:
+        named = {persona_name} if persona_name else set()
+    elif not named and asked_by and FIRST_PERSON & {word.lower() for word in words(asked)}:
+        named = {asked_by}
     topic_words = [
         word
         for word in dict.fromkeys(map(without_possessive, lowered))
@@ -114,6 +122,9 @@ def parse_question(
         words=tuple(topic_words or dict.fromkeys(lowered)),
         people=frozenset(named),
         periods=tuple(periods_in(straighten_quotes(asked[:MAX_DATED_CHARACTERS]), now)),
+        persona=persona_name,
+        asks_persona=frame.asks_persona,
+        looks_forward=looks_forward,
     )
 
 
@@ -250,16 +261,3 @@ def recent_period(which: str, unit: str, today: datetime) -> Period:
     # "Last" can mean the unit before this one, or just the time up to now: both are taken.
     start = today - (today.weekday() + 7) * DAY if unit == "week" else today - 2 * days * DAY
     return Period(start, today + DAY)
-
-
-def time_fit(period: Period, said_at: datetime) -> float:
-    """How well the time of a message fits a period, 0 to 1.
-
-    People speak of things when they happen, or some days later.
-    """
-    if said_at < period.start:
-        return 0.0
-    days_late = (said_at - period.end) / DAY
-    if days_late < 0:
-        return 1.0
-    return 0.7 if days_late < 7 else 0.3 if days_late < 31 else 0.0

@@ -1,28 +1,25 @@
 """Ranking: the signals of each hit, their weighted sum, and the scores that spread along links."""
 
-import math
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.embedding import Lexicon, Vector, VectorMatrix
 from engine.models import MemoryType
-from engine.recall.fulltext import letter_groups, rarest_words
-from engine.recall.questions import Question, time_fit
+from engine.recall.asked import Asked
+from engine.recall.fulltext import letter_groups
+from engine.recall.questions import Period, Question
+from engine.recall.tables import BoolArray, FloatArray, ItemTable
 
-FloatArray = npt.NDArray[np.floating[Any]]
-Signals = dict[str, FloatArray]  # by signal: one number for each hit
-# Rows of a statement as columns: a list for each property, all in the same order.
-HitColumns = Mapping[str, Sequence[Any]]
-LinkColumns = Mapping[str, Sequence[Any]]
+Signals = dict[str, FloatArray]  # by signal: one number for each item
 
 SPREADING_HITS = 10  # best hits whose lead over the next one spreads along links
-FULL_LENGTH = math.log(400)  # characters from which a longer text scores no higher
-FULL_ACCESS = math.log(100)  # uses from which more of them score no higher
+SPARE_HITS = 64  # sorted beyond twice what is wanted, since a turn can have several
 MAX_SPELLED_CHARACTERS = 2000  # of a text that are compared by spelling
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -37,6 +34,8 @@ class RankingProfile:
     weights: Mapping[str, float]
     # By link type: the share of a hit's lead that spreads along a link of strength 1.
     spread: Mapping[str, float] = field(default_factory=dict)
+    # Share of its similarity that a standing item adds when the question looks forward.
+    standing: float = 0.0
     embeds_names: bool = False  # whether people's names are part of the embedded question
 
 
@@ -44,20 +43,21 @@ PROFILES = {
     # The profile that measures best. Its weights are round numbers; none was fitted.
     "woven": RankingProfile(
         weights={
-            "meaning": 0.8,
-            "in_context": 0.5,
-            "words": 0.4,
+            "near": 0.6,
+            "meaning": 0.4,
+            "in_context": 0.3,
+            "full_text": 0.5,
+            "words": 0.2,
             "answered_question": 0.3,
-            "full_text": 0.2,
             "who": 0.5,
             "when": 0.3,
-            "length": 0.2,
-            "question": -0.1,
+            "persona_said": -0.3,
             "importance": 0.05,
             "recency": 0.01,
             "pinned": 0.05,
             "access": 0.02,
         },
+        standing=1.0,
         spread={"PRECEDES": 1.6, "RELATED": 0.6, "others": 0.6},
     ),
     # The blend of the published specification: 0.2 full text, 0.8 similarity, and boosts.
@@ -76,20 +76,31 @@ PROFILES = {
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A way from one of the best hits to another item."""
+
+    source_id: str
+    id: str
+    type: str
+    strength: float  # times its weight_modifier
+    further: float | None = None  # strength of the second link, on a way of two
+
+
+@dataclass(frozen=True, slots=True)
 class RankedHit:
     """One hit of a search with its score."""
 
-    hits: "ScoredHits"
-    index: int  # in the columns of all hits
+    hits: "ScoredItems"
+    index: int  # among all items
     score: float  # with what spread to it
 
     def column(self, name: str) -> Any:
         """The value of a stored property."""
-        return self.hits.columns[name][self.index]
+        return self.hits.value(name, self.index)
 
     @property
     def id(self) -> str:
-        return str(self.column("id"))
+        return self.hits.id_at(self.index)
 
     @property
     def signals(self) -> dict[str, float]:
@@ -105,121 +116,199 @@ class RankedHit:
         """The part of the score that spread from other hits."""
         return float(self.hits.spread[self.index])
 
+    @property
+    def standing(self) -> float:
+        """The part of the score for bearing on whatever is asked."""
+        return float(np.broadcast_to(self.hits.standing, len(self.hits.scores))[self.index])
+
 
 @dataclass(slots=True)
-class ScoredHits:
-    """All hits of a search: a list for each property, an array for each signal."""
+class ScoredItems:
+    """The items of one or several tables: an array for each signal, and which may be returned."""
 
-    columns: HitColumns
+    tables: Sequence[ItemTable]
     signals: Signals
     scores: FloatArray  # weighted sums of the signals
+    allowed: BoolArray
     spread: FloatArray = field(init=False)  # added by links
+    standing: FloatArray | float = 0.0  # added to what bears on whatever is asked; does not spread
+    weight_modifiers: FloatArray = field(init=False)
+    _starts: list[int] = field(init=False)  # index of the first item of each table
 
     def __post_init__(self) -> None:
         self.spread = np.zeros(len(self.scores))
+        self.weight_modifiers = joined(table.numbers["weight_modifier"] for table in self.tables)
+        starts = np.cumsum([0, *(len(table) for table in self.tables)])
+        self._starts = starts[:-1].tolist()
+
+    def place(self, index: int) -> tuple[ItemTable, int]:
+        """The table of an item, and its row there."""
+        number = bisect_right(self._starts, index) - 1
+        return self.tables[number], index - self._starts[number]
+
+    def id_at(self, index: int) -> str:
+        table, row = self.place(index)
+        return table.ids[row]
+
+    def value(self, name: str, index: int) -> Any:
+        table, row = self.place(index)
+        return table.columns[name][row]
+
+    def index_of(self, id_: str) -> int | None:
+        """The index of an item that may be returned; None when there is none."""
+        for table, start in zip(reversed(self.tables), reversed(self._starts), strict=True):
+            row = table.row_by_id.get(id_)
+            if row is not None and table.alive[row]:
+                return start + row if self.allowed[start + row] else None
+        return None
 
     @property
     def totals(self) -> FloatArray:
         """The final scores. Minimized memories count less."""
-        return (self.scores + self.spread) * self.columns["weight_modifier"]
+        return (self.scores + self.spread + self.standing) * self.weight_modifiers
 
-    def ranked(self, *, facts_apart: bool = False) -> list[RankedHit]:
+    def ranked(self, max_hits: int, *, facts_apart: bool = False) -> list[RankedHit]:
         """The best hit of each turn, best first, then all other hits in the same order.
 
         With `facts_apart`, only the best fact of each turn and the best of its other hits.
         """
         totals = self.totals
-        best, others = self.best_of_turns(totals, facts_apart=facts_apart)
+        best, others = self.best_of_turns(totals, max_hits, facts_apart=facts_apart)
         indices = best if facts_apart else best + others
-        return [RankedHit(self, index, float(totals[index])) for index in indices]
+        return [RankedHit(self, index, float(totals[index])) for index in indices[:max_hits]]
 
     def best_of_turns(
-        self, scores: FloatArray, *, facts_apart: bool = False
+        self, scores: FloatArray, wanted: int, *, facts_apart: bool = False
     ) -> tuple[list[int], list[int]]:
         """The indices of the best hit of each turn, and those of all others, each best first.
 
-        A turn is the message a hit was drawn from. Equal scores are ordered by id.
+        A turn is the message a hit was drawn from. Equal scores are ordered by id. Ends when there
+        are as many turns as wanted: the others are complete only when there are fewer.
         """
-        ids, types, sources = (self.columns[name] for name in ("id", "memory_type", "source_id"))
+        candidates = np.flatnonzero(self.allowed)
+        considered = 2 * wanted + SPARE_HITS
+        while True:
+            best, others = self._split_turns(
+                self._top(scores, candidates, considered), facts_apart=facts_apart
+            )
+            if len(best) >= wanted or considered >= len(candidates):
+                return best, others
+            considered *= 4
+
+    def _top(self, scores: FloatArray, candidates: Any, count: int) -> list[int]:
+        """The indices of the best of these items, at least `count` if there are, best first."""
+        chosen = candidates
+        if count < len(candidates):
+            values = scores[candidates]
+            least = np.partition(values, len(values) - count)[len(values) - count]
+            chosen = candidates[values >= least]  # all that are as good as the last
+        values = scores[chosen]
+        order = np.argsort(-values, kind="stable")
+        best_first = zip(chosen[order].tolist(), values[order].tolist(), strict=True)
+        return [
+            index
+            for _, equals in groupby(best_first, key=itemgetter(1))
+            for index in self._by_id([index for index, _ in equals])
+        ]
+
+    def _by_id(self, indices: list[int]) -> list[int]:
+        return sorted(indices, key=self.id_at) if len(indices) > 1 else indices
+
+    def _split_turns(
+        self, indices: Iterable[int], *, facts_apart: bool
+    ) -> tuple[list[int], list[int]]:
         seen = set[tuple[Any, ...]]()
         best, others = list[int](), list[int]()
-        for _, id_, index in sorted(zip((-scores).tolist(), ids, range(len(ids)), strict=True)):
-            is_fact = facts_apart and types[index] == MemoryType.SEMANTIC
-            turn = (sources[index], is_fact) if sources[index] else (id_,)
+        for index in indices:
+            table, row = self.place(index)
+            source_id = table.columns["source_id"][row]
+            is_fact = facts_apart and table.columns["memory_type"][row] == MemoryType.SEMANTIC
+            turn = (source_id, is_fact) if source_id else (table.ids[row],)
             (others if turn in seen else best).append(index)
             seen.add(turn)
         return best, others
 
     def leads(self) -> dict[str, float]:
         """By id of the best hits: how far each is ahead of the first that is not among them."""
-        scores = self.totals  # nothing has spread yet
-        best, _ = self.best_of_turns(scores)
+        scores = self.scores * self.weight_modifiers
+        best, _ = self.best_of_turns(scores, SPREADING_HITS + 1)
         if not best:
             return {}
         baseline = scores[best[: SPREADING_HITS + 1][-1]]
-        ids = self.columns["id"]
         return {
-            ids[index]: float(scores[index] - baseline)
+            self.id_at(index): float(scores[index] - baseline)
             for index in best[:SPREADING_HITS]
             if scores[index] > baseline
         }
 
-    def spread_along(self, links: LinkColumns, profile: RankingProfile) -> None:
+    def spread_along(
+        self, leads: Mapping[str, float], links: Iterable[Link], profile: RankingProfile
+    ) -> None:
         """Raise the hits that the best ones are linked to, by the strength of the links.
 
         A hit that several links lead to gets the largest of their amounts, not the sum.
         """
-        leads = self.leads()
-        index_by_id = {id_: index for index, id_ in enumerate(self.columns["id"])}
         default_rate = profile.spread.get("others", 0.0)
-        for source_id, id_, link_type, *strengths in zip(
-            *(links[name] for name in ("source_id", "id", "type", "strength", "further")),
-            strict=True,
-        ):
-            amount, index = leads.get(source_id), index_by_id.get(id_)
+        for link in links:
+            amount, index = leads.get(link.source_id), self.index_of(link.id)
             if amount is None or index is None:
                 continue
-            rate = profile.spread.get(link_type, default_rate)
-            for strength in strengths:  # of the first link, and of the second on a path of two
+            rate = profile.spread.get(link.type, default_rate)
+            for strength in (link.strength, link.further):
                 amount *= 1.0 if strength is None else min(MAX_SPREAD, rate * strength)
             self.spread[index] = max(self.spread[index], amount)
 
 
-def score_hits(
-    columns: HitColumns,
-    question: Question,
-    vector: Vector,
-    lexicon: Lexicon,
+def score_items(
+    tables: Sequence[ItemTable],
+    allowed: BoolArray,
+    asked: Asked,
     profile: RankingProfile,
     now: datetime,
     *,
     by_spelling: bool = False,
-) -> ScoredHits:
-    """The hits with every signal and their weighted sum.
+) -> ScoredItems:
+    """All items of the tables with every signal and their weighted sum.
 
     With `by_spelling`, for a question the model has no words for, similarity in spelling replaces
     similarity in meaning.
     """
-    matrix = VectorMatrix.unpack(columns["packed_vectors"], len(vector))
-    best, in_context = matrix.similarities(vector)
-    similarity = np.array(columns["similarity"], float)
+    parts = [item_signals(table, asked, now, by_spelling=by_spelling) for table in tables]
+    signals = {name: joined(part[name] for part in parts) for name in parts[0]} if parts else {}
+    scores = np.zeros(len(allowed))
+    for name, weight in profile.weights.items() if parts else ():
+        scores += weight * signals[name]
+    items = ScoredItems(tables, signals, scores, allowed)
+    if parts and profile.standing and asked.question.looks_forward:
+        is_standing = joined(table.standing for table in tables)
+        items.standing = profile.standing * np.maximum(signals["near"], 0.0) * is_standing
+    return items
+
+
+def joined(arrays: Iterable[FloatArray]) -> FloatArray:
+    """The arrays one after another; one alone is not copied."""
+    parts = list(arrays)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def item_signals(table: ItemTable, asked: Asked, now: datetime, *, by_spelling: bool) -> Signals:
+    """Every signal of each item of a table."""
+    best, in_context, whole_text = table.similarities(asked.quantized)
     if by_spelling:
-        best = in_context = similarity = spelling_similarity(question.text, columns["text"])
-    words, answered_question = word_signals(matrix, question, lexicon)
-    full_text = np.array(columns["matched"], float)
-    signals: Signals = {
+        texts = table.columns["text"]
+        best = in_context = whole_text = spelling_similarity(asked.question.text, texts)
+    return {
+        "near": np.maximum(best, in_context),
         "meaning": best,
         "in_context": in_context,
-        "vector": similarity,
-        "words": words,
-        "answered_question": answered_question,
-        "full_text": full_text / max(full_text.max(initial=0.0), 1e-9),
-        **metadata_signals(columns, question, now),
+        "vector": whole_text,
+        "words": asked.word_match(table.words, len(table)),
+        "answered_question": asked.word_match(table.answered_words, len(table)),
+        "full_text": asked.term_match(table),
+        **metadata_signals(table, asked.question, now),
     }
-    scores = np.zeros(matrix.count)
-    for name, weight in profile.weights.items():
-        scores += weight * signals[name]
-    return ScoredHits(columns, signals, scores)
 
 
 def moment(microseconds: int) -> datetime:
@@ -227,27 +316,39 @@ def moment(microseconds: int) -> datetime:
     return EPOCH + microseconds * MICROSECOND
 
 
-def metadata_signals(columns: HitColumns, question: Question, now: datetime) -> Signals:
+def metadata_signals(table: ItemTable, question: Question, now: datetime) -> Signals:
     """The signals that depend neither on vectors nor on words."""
-    people = question.people if len(question.people) == 1 else ()
-    said_at, texts = columns["said_at"], columns["text"]
-    age_in_days = ((now - EPOCH) / MICROSECOND - np.array(said_at, float)) / DAY
-    periods = question.periods
-    when = (
-        [max(time_fit(period, moment(said)) for period in periods) for said in said_at]
-        if periods
-        else 0.0
-    )
+    numbers, count = table.numbers, len(table)
+    said_at = numbers["said_at"]
+    age_in_days = ((now - EPOCH) / MICROSECOND - said_at) / DAY
+    who = np.zeros(count)
+    if len(question.people) == 1:
+        (person,) = question.people
+        who = (table.about == table.names.get(person, -1)).astype(float)
+    persona_said = np.zeros(count)
+    if question.persona and not question.asks_persona:
+        persona_said = (table.about == table.names.get(question.persona, -1)).astype(float)
     return {
-        "who": np.array([person in people for person in columns["about"]], float),
-        "when": np.zeros(len(said_at)) + when,
-        "length": np.minimum(1.0, np.log1p([len(text) for text in texts]) / FULL_LENGTH),
-        "question": np.array([text.rstrip().endswith("?") for text in texts], float),
-        "importance": np.array(columns["importance"], float) / 5 - 1,
+        "who": who,
+        "when": time_signal(question.periods, said_at),
+        "persona_said": persona_said,
+        "importance": numbers["importance"] / 5 - 1,
         "recency": np.exp(-np.maximum(age_in_days, 0.0) / 30),
-        "pinned": np.array(columns["pinned"], float),
-        "access": np.minimum(1.0, np.log1p(columns["access_count"]) / FULL_ACCESS),
+        "pinned": numbers["pinned"],
+        "access": table.accesses,
     }
+
+
+def time_signal(periods: Sequence[Period], said_at: FloatArray) -> FloatArray:
+    """How well the time of each item fits the best of the periods; 0 without periods."""
+    fit = np.zeros(len(said_at))
+    for period in periods:
+        start, end = ((at - EPOCH) / MICROSECOND for at in (period.start, period.end))
+        days_late = (said_at - end) / DAY
+        # People speak of things when they happen, or some days later.
+        steps = np.select([days_late < 0, days_late < 7, days_late < 31], [1.0, 0.7, 0.3])
+        fit = np.maximum(fit, np.where(said_at < start, 0.0, steps))
+    return fit
 
 
 def spelling_similarity(question: str, texts: Sequence[str]) -> FloatArray:
@@ -257,22 +358,3 @@ def spelling_similarity(question: str, texts: Sequence[str]) -> FloatArray:
         return np.zeros(len(texts))
     beginnings = [text[:MAX_SPELLED_CHARACTERS].lower() for text in texts]
     return np.array([sum(group in text for group in groups) / len(groups) for text in beginnings])
-
-
-def word_signals(
-    matrix: VectorMatrix, question: Question, lexicon: Lexicon
-) -> tuple[FloatArray, FloatArray]:
-    """How much of the question's words each memory has, and the question each one answers has.
-
-    Similar words count by the square of their cosine. A word that few memories have counts more.
-    """
-    known = (word for word in question.words if word in lexicon.positions)
-    asked = rarest_words(known, lexicon.positions)
-    in_text, in_answered = (
-        words.maxima(lexicon.similarities(asked, words.values) ** 2)
-        for words in (matrix.words, matrix.answered_words)
-    )
-    memory_counts = in_text.sum(axis=1)
-    rarity = np.log(1 + (matrix.count - memory_counts + 0.5) / (memory_counts + 0.5))
-    weights = rarity / max(rarity.sum(), 1e-9)
-    return weights @ in_text, weights @ in_answered

@@ -1,59 +1,28 @@
-"""Recall: searches a persona's memories for what answers a question, in one round trip."""
+"""Recall: what a persona remembers of a question, from memory or from the graph."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from cachetools import TTLCache
 
-from engine.embedding import Embedder, Lexicon, Vector, estimate_tokens, search_scope
+from engine.embedding import Embedder, Vector, estimate_tokens
 from engine.errors import Invalid, PersonaNotFound
 from engine.ids import new_id
-from engine.models import EARLIEST, MemoryType, Passage
+from engine.models import MemoryType, Passage
 from engine.policy import Policy, as_policy
-from engine.recall.fulltext import full_text_query
+from engine.recall.asked import Asked
+from engine.recall.graph_index import GraphIndex
+from engine.recall.hot_index import RECALLS, HotIndex
 from engine.recall.questions import Question, parse_question
-from engine.recall.ranking import PROFILES, RankedHit, RankingProfile, moment, score_hits
+from engine.recall.ranking import PROFILES, RankedHit, RankingProfile, moment
+from engine.recall.search import MAX_PAGED, Filters, Search
 from engine.store import Graph, decode_place, encode_cursor
 
-VECTOR_HITS = 75  # from the vector index
-FULL_TEXT_HITS = 150  # from the full-text index
-SPELLING_HITS = 300  # from each index, when only the spelling of a question can be compared
-MAX_SCANNED = 10_000  # memories of a project or with tags that are compared one by one
-RANKED_HITS = 80  # best hits of both indexes that are ranked by all signals
-MAX_PAGED = 200  # hits that can be paged through; with narrow filters as many are ranked
-MAX_FLAGGED = 10  # flagged hits returned when nothing else matches
-# Weight of similarity against full text when the hits to rank are chosen.
-VECTOR_WEIGHT, SPELLING_VECTOR_WEIGHT = 0.8, 0.05
-LINK_SOURCES = 15  # best hits whose links are followed
-LINKS_PER_HIT = 5  # links of one of them, other than sequences, that are followed a second step
 PROFILE_CACHE_SIZE = 10_000  # personas
-END_OF_TIME = datetime(9999, 1, 1, tzinfo=UTC)
 DEFAULT_PROFILE = "woven"
+NO_FILTERS = Filters()
 HINT = "This was set aside on request; it may no longer hold."
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Restrictions on what a recall returns."""
-
-    types: tuple[MemoryType, ...] = tuple(MemoryType)
-    categories: tuple[str, ...] | None = None
-    tags: tuple[str, ...] | None = None
-    project: str | None = None
-    from_at: datetime | None = None
-    to_at: datetime | None = None
-    include_pending: bool = True
-    include_archived: bool = False
-
-    @property
-    def states(self) -> list[str]:
-        pending = ["pending"] if self.include_pending else []
-        return ["active", *pending, *(["archived"] if self.include_archived else [])]
-
-    @property
-    def narrow(self) -> bool:
-        return bool(self.categories or self.tags or self.project)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +79,24 @@ class PersonaProfile:
 
 
 class Recall:
-    """Recalls from one graph. Caches each persona's profile for some seconds."""
+    """Recalls from one graph. Caches each persona's profile for some seconds.
+
+    Keeps personas in memory that are asked, up to `hot_bytes` in all; 0 keeps none.
+    """
 
     def __init__(
-        self, graph: Graph, embedder: Embedder, *, seconds: float, profile: str = DEFAULT_PROFILE
+        self,
+        graph: Graph,
+        embedder: Embedder,
+        *,
+        seconds: float,
+        profile: str = DEFAULT_PROFILE,
+        hot_bytes: int = 0,
     ) -> None:
         self._graph = graph
         self._embedder = embedder
+        self._graph_index = GraphIndex(graph)
+        self._hot_index = HotIndex(graph, dimensions=embedder.dimensions, max_bytes=hot_bytes)
         self._profiles: TTLCache[tuple[str, str], PersonaProfile] = TTLCache(
             PROFILE_CACHE_SIZE, seconds
         )
@@ -132,10 +112,10 @@ class Recall:
         now: datetime,
         limit: int = 10,
         cursor: str | None = None,
-        filters: Filters = Filters(),  # frozen
+        filters: Filters = NO_FILTERS,
         as_of: datetime | None = None,
         asked_by: str | None = None,
-        profile: str | None = None,
+        profile: str | RankingProfile | None = None,
         explain: bool = False,
         vector: Vector | None = None,
         facts_apart: bool = False,
@@ -148,25 +128,29 @@ class Recall:
         """
         start = page_start(cursor)
         persona = await self.persona_profile(tenant_id, persona_id)
-        ranking = PROFILES[profile or self.profile]
+        chosen = profile or self.profile
+        ranking = PROFILES[chosen] if isinstance(chosen, str) else chosen
         at = as_of or now
         question = persona.parse(asked, now=at, asked_by=asked_by, ranking=ranking)
+        vector = await self._embedder.embed_query(question.text) if vector is None else vector
+        lexicon = await self._embedder.lexicon()
+        figures = persona.policy.figures
         search = Search(
-            graph=self._graph,
             tenant_id=tenant_id,
             persona_id=persona_id,
-            question=question,
-            vector=await self._embedder.embed_query(question.text) if vector is None else vector,
-            lexicon=await self._embedder.lexicon(),
+            asked=Asked.of(question, vector, lexicon),
             profile=ranking,
             filters=filters,
             at=at,
+            start=start,
             limit=limit,
             facts_apart=facts_apart,
             by_spelling=not await self._embedder.embeds_reliably(question.text),
+            threshold=figures.forget_fallback_threshold,
         )
-        figures = persona.policy.figures
-        hits, fallback = await search.find_with_fallback(figures.forget_fallback_threshold)
+        found = await self._hot_index.find(search)
+        RECALLS.labels("graph" if found is None else "memory").inc()
+        hits, fallback = found or await self._graph_index.find(search, lexicon)
         end = start + limit
         factor = figures.fallback_confidence_factor
         page = [as_hit(hit, ranking, factor, explain=explain) for hit in hits[start:end]]
@@ -191,6 +175,19 @@ class Recall:
             self._profiles[tenant_id, persona_id] = profile
         return profile
 
+    @property
+    def hot_size(self) -> int:
+        """About how many bytes the personas in memory take."""
+        return self._hot_index.size
+
+    async def loaded(self) -> None:
+        """Wait until every persona that was asked is in memory, if it fits."""
+        await self._hot_index.settled()
+
+    async def close(self) -> None:
+        """Stop what runs in the background."""
+        await self._hot_index.close()
+
     def forget_profiles(self, tenant_id: str, persona_id: str | None = None) -> None:
         """Drop the cached profile of a persona, or of all personas of a tenant.
 
@@ -200,83 +197,6 @@ class Recall:
         for key in list(self._profiles):
             if key[0] == tenant_id and persona_id in (None, key[1]):
                 self._profiles.pop(key, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """One question to one persona."""
-
-    graph: Graph
-    tenant_id: str
-    persona_id: str
-    question: Question
-    vector: Vector
-    lexicon: Lexicon
-    profile: RankingProfile
-    filters: Filters
-    at: datetime
-    limit: int  # of one page; all pages have the same hits
-    facts_apart: bool
-    by_spelling: bool  # the model has no words for the question
-
-    async def find_with_fallback(self, threshold: float) -> tuple[list[RankedHit], bool]:
-        """The hits, and whether flagged ones are among them.
-
-        When no hit reaches the threshold of confidence, flagged memories that do come first. This
-        is decided anew for each page, so that all pages show the same order.
-        """
-        hits = await self.find(flagged=False)
-        if any(hit.confidence >= threshold for hit in hits):
-            return hits[:MAX_PAGED], False
-        flagged = [hit for hit in await self.find(flagged=True) if hit.confidence >= threshold]
-        return [*flagged[:MAX_FLAGGED], *hits][:MAX_PAGED], bool(flagged)
-
-    async def find(self, *, flagged: bool) -> list[RankedHit]:
-        """The hits among flagged or among other memories, the best of each message first."""
-        (answer,) = await self.graph.read(
-            "recall/search/find_items", **self.parameters(flagged=flagged)
-        )
-        hits = score_hits(
-            answer["found"],
-            self.question,
-            self.vector,
-            self.lexicon,
-            self.profile,
-            self.at,
-            by_spelling=self.by_spelling,
-        )
-        hits.spread_along(answer["links"], self.profile)
-        return hits.ranked(facts_apart=self.facts_apart)
-
-    def parameters(self, *, flagged: bool) -> dict[str, Any]:
-        """The parameters of the search statement."""
-        filters, question = self.filters, self.question
-        max_ranked = MAX_PAGED if filters.narrow else RANKED_HITS
-        vector_hits = SPELLING_HITS if self.by_spelling else VECTOR_HITS
-        scope = search_scope(self.tenant_id, self.persona_id)
-        return {
-            "tenant_id": self.tenant_id,
-            "persona_id": self.persona_id,
-            "flagged": flagged,
-            "states": ["active", "suppressed"] if flagged else filters.states,
-            "types": [memory_type.value for memory_type in filters.types],
-            "from_at": filters.from_at or EARLIEST,
-            "to_at": min(filters.to_at or END_OF_TIME, self.at),
-            "as_of": self.at,
-            "categories": list(filters.categories) if filters.categories else None,
-            "tags": list(filters.tags) if filters.tags else None,
-            "project": filters.project,
-            "embedding": self.vector,
-            "query": full_text_query(scope, question.words, self.lexicon.positions),
-            "people": list(question.people) if len(question.people) == 1 else [],
-            "nearest": max(vector_hits, max_ranked) if filters.narrow else vector_hits,
-            "matching": SPELLING_HITS if self.by_spelling else FULL_TEXT_HITS,
-            "scanned": MAX_SCANNED,
-            "by_meaning": SPELLING_VECTOR_WEIGHT if self.by_spelling else VECTOR_WEIGHT,
-            "limit": max(SPELLING_HITS if self.by_spelling else max_ranked, self.limit),
-            "sources": LINK_SOURCES if self.profile.spread else 0,
-            "linked": LINKS_PER_HIT,
-        }
 
 
 def page_start(cursor: str | None) -> int:
@@ -327,6 +247,7 @@ def explain_score(hit: RankedHit, profile: RankingProfile) -> dict[str, Any]:
     return {
         "signals": parts,
         "spread": round(hit.spread, 4),
+        "standing": round(hit.standing, 4),
         "weight_modifier": hit.column("weight_modifier"),
         "score": round(hit.score, 4),
     }

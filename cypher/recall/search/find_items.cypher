@@ -25,8 +25,7 @@
 // $project     string or null
 //
 // Returns found: for each property that the ranking needs a list over all items, the highest rough score
-// first; times in microseconds; similarity is the cosine, matched the full-text score, 0 when the item was
-// not found that way; passage is its number, how many there are, its start and its end, or null. links: lists of source_id, id (of an item that may have been filtered out), type,
+// first; times in microseconds. links: lists of source_id, id (of an item that may have been filtered out), type,
 // strength, and further: the strength of a second link on the way, or null; both times weight_modifier.
 // Lists, since a row or a map for each item would cost more than the search.
 CYPHER 25
@@ -171,30 +170,32 @@ CALL (known, reached) {
     // end: recallable_item
   RETURN collect({item: item}) AS new
 }
-WITH links, hits + new AS all_hits, known + [hit IN new | hit.item] AS items
+WITH links, known + [hit IN new | hit.item] AS items
 RETURN
   {
+    // fragment: item_states
     id: [item IN items | item.id],
     memory_type: [item IN items | item.memory_type],
     state: [item IN items | item.state],
     flagged: [item IN items | item.flagged],
-    text: [item IN items | item.text],
     about: [item IN items | item.about],
     category: [item IN items | item.category],
-    conversation_id: [item IN items | item.conversation_id],
-    source_id: [item IN items | item.source_id],
-    passage: [item IN items | item.passage],
-    packed_vectors: [item IN items | item.packed_vectors],
-    token_estimate: [item IN items | item.token_estimate],
+    tags: [item IN items | item.tags],
+    project: [item IN items | item.project],
     importance: [item IN items | coalesce(item.importance, 5)],
     pinned: [item IN items | coalesce(item.pinned, false)],
     access_count: [item IN items | coalesce(item.access_count, 0)],
     weight_modifier: [item IN items | coalesce(item.weight_modifier, 1.0)],
-    said_at: [item IN items | item.said_at.epochSeconds * 1000000 + item.said_at.microsecond],
     valid_from: [item IN items | item.valid_from.epochSeconds * 1000000 + item.valid_from.microsecond],
     valid_to: [item IN items | item.valid_to.epochSeconds * 1000000 + item.valid_to.microsecond],
-    similarity: [hit IN all_hits | coalesce(hit.similarity, 0.0)],
-    matched: [hit IN all_hits | coalesce(hit.matched, 0.0)]
+    said_at: [item IN items | item.said_at.epochSeconds * 1000000 + item.said_at.microsecond],
+    conversation_id: [item IN items | item.conversation_id],
+    source_id: [item IN items | item.source_id],
+    token_estimate: [item IN items | item.token_estimate],
+    passage: [item IN items | item.passage],
+    // end: item_states
+    text: [item IN items | item.text],
+    packed_vectors: [item IN items | item.packed_vectors]
   } AS found,
   {
     source_id: [link IN links | link.source.id],

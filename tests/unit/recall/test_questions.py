@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.recall.questions import Period, cut_names, parse_question, periods_in, time_fit
+from engine.recall.questions import Period, cut_names, parse_question, periods_in
 
 NOW = datetime(2026, 11, 16, 15, 30, tzinfo=UTC)  # a Monday
 PEOPLE = ("Sam", "Maria Lopez", "Will", "Ada")
@@ -97,15 +97,6 @@ def test_times_are_seen_from_now(asked: str, period: tuple[datetime, datetime]) 
 )
 def test_what_is_no_time_is_none(asked: str) -> None:
     assert list(periods_in(asked, NOW)) == []
-
-
-def test_things_are_told_when_they_happen_or_some_days_later() -> None:
-    period = Period(day(5, 2), day(5, 3))
-    dates = ((5, 1), (5, 2), (5, 3), (5, 9), (5, 20), (8, 1))
-
-    fits = [time_fit(period, day(*date)) for date in dates]
-
-    assert fits == [0.0, 1.0, 0.7, 0.7, 0.3, 0.0]
 
 
 def named_by_patterns(text: str, people: list[str]) -> set[str]:

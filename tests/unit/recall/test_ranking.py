@@ -5,8 +5,20 @@ import numpy as np
 import pytest
 
 from engine.embedding import Lexicon, MemoryVectors, normalized
+from engine.recall.asked import Asked
 from engine.recall.questions import parse_question
-from engine.recall.ranking import EPOCH, PROFILES, RankedHit, ScoredHits, moment, score_hits
+from engine.recall.ranking import (
+    EPOCH,
+    PROFILES,
+    Link,
+    RankedHit,
+    ScoredItems,
+    moment,
+    score_items,
+    time_signal,
+)
+from engine.recall.tables import ItemTable
+from engine.text import term_hashes
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 SIZE = 4
@@ -22,11 +34,14 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
         normalized(given.pop("vector", [1, 0, 0, 0])),
         words=tuple(LEXICON.positions[word] for word in given.pop("words", ())),
         answered_words=tuple(LEXICON.positions[word] for word in given.pop("answered", ())),
+        terms=term_hashes(text),
     )
     said = given.pop("said", NOW - timedelta(days=1))
     return {
         "id": id_,
         "memory_type": "episodic",
+        "state": "active",
+        "flagged": False,
         "text": text,
         "packed_vectors": packed_vectors.pack(),
         "about": None,
@@ -36,8 +51,18 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
         "pinned": False,
         "access_count": 0,
         "weight_modifier": 1.0,
-        "similarity": 0.0,
-        "matched": 0.0,
+        **dict.fromkeys(
+            (
+                "category",
+                "tags",
+                "project",
+                "valid_from",
+                "valid_to",
+                "conversation_id",
+                "token_estimate",
+                "passage",
+            )
+        ),
         **given,
     }
 
@@ -46,13 +71,28 @@ def columns(*rows: dict[str, Any]) -> dict[str, list[Any]]:
     return {name: [values[name] for values in rows] for name in row("any")}
 
 
-def ranked_by_id(asked: str, *rows: dict[str, Any]) -> dict[str, RankedHit]:
-    question = parse_question(asked, people=("Sam", "Kim"), now=NOW)
-    hits = score_hits(
-        columns(*rows), question, normalized([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW
+def table(*rows: dict[str, Any]) -> ItemTable:
+    return ItemTable.of(columns(*rows), SIZE)
+
+
+def scored(
+    asked: str, *rows: dict[str, Any], by_spelling: bool = False, persona: str | None = None
+) -> ScoredItems:
+    question = parse_question(asked, people=("Sam", "Kim"), now=NOW, persona_name=persona)
+    return score_items(
+        [table(*rows)],
+        np.ones(len(rows), bool),
+        Asked.of(question, normalized([1, 0, 0, 0]), LEXICON),
+        PROFILES["woven"],
+        NOW,
+        by_spelling=by_spelling,
     )
+
+
+def ranked_by_id(asked: str, *rows: dict[str, Any], **options: Any) -> dict[str, RankedHit]:
+    items = scored(asked, *rows, **options)
     return {
-        values["id"]: RankedHit(hits, index, hits.totals[index])
+        values["id"]: RankedHit(items, index, items.totals[index])
         for index, values in enumerate(rows)
     }
 
@@ -98,33 +138,81 @@ def test_the_time_it_asks_for_counts() -> None:
     assert (hits["march"].signals["when"], hits["may"].signals["when"]) == (1.0, 0.0)
 
 
-def test_newer_pinned_used_important_and_longer_all_speak_for_it() -> None:
+def test_newer_pinned_used_and_important_all_speak_for_it() -> None:
+    then = NOW - timedelta(days=90)
     hits = ranked_by_id(
         "boat",
-        row("plain", said=NOW - timedelta(days=90)),
+        row("plain", said=then),
         row("new", said=NOW),
-        row("pinned", pinned=True, said=NOW - timedelta(days=90)),
-        row("used", access_count=50, said=NOW - timedelta(days=90)),
-        row("important", importance=10, said=NOW - timedelta(days=90)),
-        row("long", "text " * 50, said=NOW - timedelta(days=90)),
-        row("question", "text" + "?", said=NOW - timedelta(days=90)),
+        row("pinned", pinned=True, said=then),
+        row("used", access_count=50, said=then),
+        row("important", importance=10, said=then),
     )
 
-    for other in ("new", "pinned", "used", "important", "long"):
+    for other in ("new", "pinned", "used", "important"):
         assert hits[other].score > hits["plain"].score, other
-    assert hits["question"].score < hits["plain"].score
 
 
-def test_full_text_is_held_against_the_best_match() -> None:
-    hits = ranked_by_id("boat", row("best", matched=8.0), row("half", matched=4.0))
+def test_what_the_persona_said_counts_less_unless_it_is_asked_for() -> None:
+    rows = row("ada", about="Ada"), row("sam", about="Sam")
 
-    assert (hits["best"].signals["full_text"], hits["half"].signals["full_text"]) == (1.0, 0.5)
+    def scores(asked: str) -> tuple[float, float]:
+        hits = ranked_by_id(asked, *rows, persona="Ada")
+        return hits["ada"].score, hits["sam"].score
+
+    of_ada, of_sam = scores("How can I paint a boat?")
+    assert of_ada < of_sam
+    of_ada, of_sam = scores("Which boat did you recommend?")
+    assert of_ada > of_sam
 
 
-def with_scores(*rows: tuple[dict[str, Any], float]) -> ScoredHits:
-    return ScoredHits(
-        columns(*(values for values, _ in rows)), {}, np.array([score for _, score in rows])
+def test_a_standing_item_comes_up_for_help_and_not_for_what_was_said() -> None:
+    rows = row("instruction", category="instruction"), row("other")
+
+    for asked, is_first in (("Can you help me with a boat?", True), ("Did I see a boat?", False)):
+        hits = ranked_by_id(asked, *rows)
+        assert bool(hits["instruction"].score > hits["other"].score) == is_first
+        assert (hits["instruction"].standing > 0) == is_first
+
+
+def test_an_item_scores_the_same_whatever_else_was_found() -> None:
+    rows = [row(f"{place}", text, words=["dog"]) for place, text in enumerate(["a dog", "a boat"])]
+
+    alone = ranked_by_id("A dog on a boat?", rows[0])["0"]
+    among_others = ranked_by_id("A dog on a boat?", *rows)["0"]
+
+    assert alone.signals == among_others.signals
+    assert alone.score == among_others.score
+
+
+def test_a_term_counts_more_in_a_short_text_and_a_rare_one_counts_more() -> None:
+    hits = ranked_by_id(
+        "Which dog, Grimwald?",
+        row("short", "the dog"),
+        row("long", "the dog and " + "much else " * 30),
+        row("rare", "the Grimwald"),
+        row("other", "the boat"),
     )
+
+    match = {id_: hit.signals["full_text"] for id_, hit in hits.items()}
+    assert 1 > match["rare"] > match["short"] > match["long"] > match["other"] == 0
+
+
+def test_people_speak_of_things_when_they_happen_or_some_days_later() -> None:
+    (period,) = parse_question("What was in March 2026?", people=(), now=NOW).periods
+    days = [(2, 28), (3, 1), (3, 31), (4, 3), (4, 20), (5, 15)]
+    said_at = [
+        (datetime(2026, *day, 12, tzinfo=UTC) - EPOCH) / timedelta(microseconds=1) for day in days
+    ]
+
+    assert time_signal([period], np.array(said_at)).tolist() == [0.0, 1.0, 1.0, 0.7, 0.3, 0.0]
+    assert time_signal([], np.array(said_at)).tolist() == [0.0] * 6
+
+
+def with_scores(*rows: tuple[dict[str, Any], float]) -> ScoredItems:
+    scores = np.array([score for _, score in rows])
+    items = table(*(values for values, _ in rows))
+    return ScoredItems([items], {}, scores, np.ones(len(rows), bool))
 
 
 def minute(id_: str, number: int = 0, **given: Any) -> dict[str, Any]:
@@ -138,8 +226,8 @@ def test_the_best_of_each_turn_comes_first_and_the_others_after() -> None:
         (minute("a", 1), 1.0), (minute("b", 1), 2.0), (minute("c", 2), 1.5), (fact, 1.2)
     )
 
-    assert [hit.id for hit in hits.ranked()] == ["b", "c", "f", "a"]
-    assert [hit.id for hit in hits.ranked(facts_apart=True)] == ["b", "c", "f"]
+    assert [hit.id for hit in hits.ranked(99)] == ["b", "c", "f", "a"]
+    assert [hit.id for hit in hits.ranked(9, facts_apart=True)] == ["b", "c", "f"]
 
 
 def test_a_turn_is_a_message_and_not_a_time() -> None:
@@ -147,23 +235,20 @@ def test_a_turn_is_a_message_and_not_a_time() -> None:
     without_source = (minute(id_, 1, source_id=None) for id_ in ("g", "h"))
     hits = with_scores(*((values, 1.0) for values in (*same_second, *without_source)))
 
-    best, others = hits.best_of_turns(hits.totals)
+    best, others = hits.best_of_turns(hits.totals, 9)
 
     assert (len(best), others) == (4, [])
 
 
 def test_what_the_model_has_no_words_for_is_near_by_its_spelling() -> None:
-    question = parse_question("ชาเขียว", people=(), now=NOW)
-    rows = columns(
-        row("tea", "ฉันชอบดื่มชาเขียวทุกเช้า", similarity=0.9),
-        row("rain", "พรุ่งนี้ฝนจะตก", similarity=1.0),
+    hits = scored(
+        "ชาเขียว",
+        row("tea", "ฉันชอบดื่มชาเขียวทุกเช้า"),
+        row("rain", "พรุ่งนี้ฝนจะตก"),
+        by_spelling=True,
     )
 
-    hits = score_hits(
-        rows, question, normalized([1, 0, 0, 0]), LEXICON, PROFILES["woven"], NOW, by_spelling=True
-    )
-
-    tea, rain = hits.ranked()
+    tea, rain = hits.ranked(99)
     assert (tea.id, tea.confidence) == ("tea", 1.0)
     assert rain.confidence < 0.2
 
@@ -184,10 +269,9 @@ def test_only_what_is_ahead_of_the_rest_spreads_and_the_largest_amount_counts() 
         ("11", "08", "PRECEDES", 1.0, None),  # it is not ahead
         ("00", "left out", "PRECEDES", 1.0, None),
     ]
-    names = ("source_id", "id", "type", "strength", "further")
-    hits.spread_along(dict(zip(names, zip(*links, strict=True), strict=True)), PROFILES["woven"])
+    hits.spread_along(leads, [Link(*link) for link in links], PROFILES["woven"])
 
-    assert {hit.id: hit.spread for hit in hits.ranked() if hit.spread} == {
+    assert {hit.id: hit.spread for hit in hits.ranked(99) if hit.spread} == {
         "11": pytest.approx(0.8),
         "10": pytest.approx(0.64),
         "09": pytest.approx(0.3),
@@ -198,13 +282,13 @@ def test_a_modifier_turns_down_what_spreads_too() -> None:
     hits = with_scores((minute("a", weight_modifier=0.2), 1.0))
     hits.spread[0] = 0.5
 
-    assert hits.ranked()[0].score == pytest.approx(0.3)
+    assert hits.ranked(99)[0].score == pytest.approx(0.3)
 
 
 def test_nothing_found_is_nothing_ranked_by_id() -> None:
     assert ranked_by_id("boat") == {}
     assert with_scores().leads() == {}
-    assert with_scores().ranked() == []
+    assert with_scores().ranked(9) == []
 
 
 def test_times_are_told_to_the_microsecond() -> None:

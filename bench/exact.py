@@ -1,0 +1,228 @@
+"""An exact scan: every item of a persona scored one by one, by the formulas and nothing else.
+
+Slow and plain, to compare the indexes with. It shares with them how a question is parsed and
+embedded and the weights, but none of the code that finds, keeps, scores or orders items.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from bench.private import bare
+from engine.embedding import Embedder, quantized
+from engine.recall import PROFILES, Recall
+from engine.store import Graph
+from engine.text import question_terms
+
+PROFILE = PROFILES["woven"]
+HITS, SPREADING, LINKS_PER_HIT = 10, 10, 5
+K1, B, MEAN_TERMS = 1.2, 0.75, 20
+DAY = 86_400.0  # seconds
+
+ITEMS = """
+MATCH (item:Candidate|Memory {tenant_id: $tenant_id, persona_id: $persona_id})
+WHERE item.state IN ['active', 'pending'] AND NOT item.flagged
+RETURN item {.*} AS item
+"""
+LINKS = """
+MATCH (a:Memory {tenant_id: $tenant_id, persona_id: $persona_id})
+  -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(b:Memory)
+RETURN a.id AS a, b.id AS b, type(link) AS type, link.strength * link.weight_modifier AS strength
+"""
+
+
+@dataclass(frozen=True)
+class StoredItem:
+    """One item, unpacked by hand."""
+
+    properties: Mapping[str, Any]
+    vectors: np.ndarray[Any, np.dtype[np.float64]]
+    has_context: bool
+    words: frozenset[int]
+    answered_words: frozenset[int]
+    terms: Mapping[int, int]  # how often each occurs
+
+    @classmethod
+    def read(cls, properties: Mapping[str, Any], dimensions: int) -> "StoredItem":
+        packed = bytes(properties["packed_vectors"])
+        _, context, words, answered, terms = np.frombuffer(packed[:10], "<u2").tolist()
+        place, parts = 10, []
+        for count, kind in ((words, "<u2"), (answered, "<u2"), (terms, "<u4"), (terms, "u1")):
+            size = count * np.dtype(kind).itemsize
+            parts.append(np.frombuffer(packed[place : place + size], kind).tolist())
+            place += size
+        vectors = np.frombuffer(packed[place:], np.int8).reshape(-1, dimensions).astype(float)
+        return cls(
+            properties,
+            vectors / np.linalg.norm(vectors, axis=1, keepdims=True),
+            bool(context),
+            frozenset(parts[0]),
+            frozenset(parts[1]),
+            dict(zip(parts[2], parts[3], strict=True)),
+        )
+
+
+class ExactScan:
+    """Scans the personas of one tenant; what it has read once it keeps."""
+
+    def __init__(self, graph: Graph, embedder: Embedder, tenant_id: str) -> None:
+        self._graph, self._embedder, self._tenant_id = graph, embedder, tenant_id
+        self._recall = Recall(graph, embedder, seconds=600)
+        self._items: dict[str, list[StoredItem]] = {}
+        self._links: dict[str, dict[str, list[tuple[str, str, float]]]] = {}
+
+    async def hits(
+        self, persona_id: str, asked: str, *, now: datetime, asked_by: str | None = None
+    ) -> list[str]:
+        """The ids of the ten best hits, the best first."""
+        if persona_id not in self._items:
+            await self._read(persona_id)
+        lexicon = await self._embedder.lexicon()
+        persona = await self._recall.persona_profile(self._tenant_id, persona_id)
+        question = persona.parse(asked, now=now, asked_by=asked_by, ranking=PROFILE)
+        embedded = await self._embedder.embed_query(question.text)
+        rounded = np.frombuffer(quantized(embedded), np.int8).astype(float)
+        vector = rounded / np.linalg.norm(rounded)
+        rarity = {
+            word: math.log(2 + lexicon.positions.get(word, len(lexicon.positions)))
+            for word in question.words
+        }
+        similar: dict[str, dict[int, float]] = {}
+        for word in rarity:
+            if word in lexicon.positions:
+                positions, cosines = lexicon.neighbors(word)
+                similar[word] = {
+                    int(position): float(cosine) ** 2
+                    for position, cosine in zip(positions, cosines.astype(float), strict=True)
+                }
+        terms = {
+            int(term): rarity[word] for word in question.words for term in question_terms([word])
+        }
+
+        def word_match(words: frozenset[int]) -> float:
+            total = sum(rarity[word] for word in similar)
+            matches = (
+                rarity[word] * max((near.get(position, 0.0) for position in words), default=0.0)
+                for word, near in similar.items()
+            )
+            return sum(matches) / total if total else 0.0
+
+        def term_match(counts: Mapping[int, int]) -> float:
+            norm = K1 * (1 - B + B * sum(counts.values()) / MEAN_TERMS)
+            score = sum(
+                weight * counts[term] * (K1 + 1) / (counts[term] + norm)
+                for term, weight in terms.items()
+                if term in counts
+            )
+            return score / (sum(terms.values()) * (K1 + 1)) if terms else 0.0
+
+        scores: dict[str, float] = {}
+        standing: dict[str, float] = {}
+        by_id: dict[str, StoredItem] = {}
+        for item in self._items[persona_id]:
+            kept = item.properties
+            if kept["said_at"].to_native() > now:
+                continue
+            if kept.get("valid_to") and kept["valid_to"].to_native() <= now:
+                continue
+            cosines = item.vectors @ vector
+            in_context = cosines[1] if item.has_context else cosines[0]
+            meaning = max(cosines[0], *cosines[1 + item.has_context :], -1.0)
+            about, people = kept.get("about"), question.people
+            said_at = kept["said_at"].to_native()
+            signals = {
+                "near": max(meaning, in_context),
+                "meaning": meaning,
+                "in_context": in_context,
+                "full_text": term_match(item.terms),
+                "words": word_match(item.words),
+                "answered_question": word_match(item.answered_words),
+                "who": float(len(people) == 1 and about in people),
+                "when": max((fit(period, said_at) for period in question.periods), default=0.0),
+                "persona_said": float(about == question.persona and not question.asks_persona),
+                "importance": (kept.get("importance") or 5) / 5 - 1,
+                "recency": math.exp(-max((now - said_at).total_seconds() / DAY, 0.0) / 30),
+                "pinned": float(kept.get("pinned") or False),
+                "access": min(1.0, math.log1p(kept.get("access_count") or 0) / math.log(100)),
+            }
+            id_ = kept["id"]
+            by_id[id_] = item
+            scores[id_] = sum(weight * signals[name] for name, weight in PROFILE.weights.items())
+            if question.looks_forward and kept.get("category") in ("instruction", "preference"):
+                standing[id_] = PROFILE.standing * max(signals["near"], 0.0)
+        return self._ordered(persona_id, by_id, scores, standing)
+
+    def _ordered(
+        self,
+        persona_id: str,
+        by_id: Mapping[str, StoredItem],
+        scores: Mapping[str, float],
+        standing: Mapping[str, float],
+    ) -> list[str]:
+        def weight(id_: str) -> float:
+            given = by_id[id_].properties.get("weight_modifier")
+            return 1.0 if given is None else float(given)
+
+        def best_of_turns(totals: Mapping[str, float]) -> list[str]:
+            best: dict[str, str] = {}
+            for id_ in sorted(totals, key=lambda id_: (-totals[id_], id_)):
+                best.setdefault(by_id[id_].properties.get("source_id") or id_, id_)
+            others = [
+                *sorted(totals.keys() - {*best.values()}, key=lambda id_: (-totals[id_], id_))
+            ]
+            return [*best.values(), *others]
+
+        first = {id_: score * weight(id_) for id_, score in scores.items()}
+        turns = {by_id[id_].properties.get("source_id") or id_ for id_ in first}
+        leaders = best_of_turns(first)[: min(SPREADING + 1, len(turns))]
+        baseline = first[leaders[-1]] if leaders else 0.0
+        spread: dict[str, float] = defaultdict(float)
+        links = self._links[persona_id]
+        for source in leaders[:SPREADING]:
+            lead = first[source] - baseline
+            neighbors = links.get(source, [])
+            others = sorted(
+                (link for link in neighbors if link[1] != "PRECEDES"),
+                key=lambda link: (-link[2], link[0]),
+            )
+            ways = [(id_, kind, [strength]) for id_, kind, strength in others[:LINKS_PER_HIT]]
+            for id_, kind, strength in neighbors:
+                if kind == "PRECEDES":
+                    ways.append((id_, kind, [strength]))
+                    ways += [
+                        (second, kind, [strength, further])
+                        for second, other_kind, further in links.get(id_, [])
+                        if other_kind == "PRECEDES" and second != source
+                    ]
+            for id_, kind, strengths in ways:
+                rate = PROFILE.spread.get(kind, PROFILE.spread["others"])
+                amount = lead * math.prod(min(1.0, rate * strength) for strength in strengths)
+                spread[id_] = max(spread[id_], amount)
+        totals = {
+            id_: (score + spread[id_] + standing.get(id_, 0.0)) * weight(id_)
+            for id_, score in scores.items()
+        }
+        return best_of_turns(totals)[:HITS]
+
+    async def _read(self, persona_id: str) -> None:
+        where = {"tenant_id": self._tenant_id, "persona_id": persona_id}
+        rows = await bare(self._graph, ITEMS, **where)
+        size = self._embedder.dimensions
+        self._items[persona_id] = [StoredItem.read(row["item"], size) for row in rows]
+        links: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
+        for row in await bare(self._graph, LINKS, **where):
+            links[row["a"]].append((row["b"], row["type"], row["strength"]))
+        self._links[persona_id] = links
+
+
+def fit(period: Any, said_at: datetime) -> float:
+    """How well a time fits a period that a question names."""
+    if said_at < period.start:
+        return 0.0
+    days_late = (said_at - period.end).total_seconds() / DAY
+    return 1.0 if days_late < 0 else 0.7 if days_late < 7 else 0.3 if days_late < 31 else 0.0

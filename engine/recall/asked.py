@@ -1,0 +1,109 @@
+"""A parsed question, prepared to be compared with tables of items.
+
+Every weight follows from the question and from fixed statistics of the language, never from the
+items it is compared with: so the same item scores the same whichever others were found with it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.embedding import Lexicon, Vector
+from engine.recall.fulltext import rarest_words
+from engine.recall.questions import Question
+from engine.recall.tables import FloatArray, InvertedIndex, ItemTable, QuantizedQuestion
+from engine.text import question_terms
+
+# BM25 with the usual constants. The mean length of a text is a constant too: that of a turn.
+K1, B, MEAN_TERMS = 1.2, 0.75, 20
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWord:
+    """A word of the question with those similar to it."""
+
+    weight: float  # of all words together 1
+    positions: npt.NDArray[np.uint16]  # in the lexicon, the most similar last
+    matches: npt.NDArray[np.float64]  # how much each counts, 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is compared with each item."""
+
+    question: Question
+    vector: Vector
+    quantized: QuantizedQuestion
+    words: tuple[AskedWord, ...]
+    terms: npt.NDArray[np.uint32]  # stemmed words of the question, as they are stored
+    term_weights: tuple[float, ...]  # all together 1
+
+    @classmethod
+    def of(cls, question: Question, vector: Vector, lexicon: Lexicon) -> "Asked":
+        known = (word for word in question.words if word in lexicon.positions)
+        words = rarest_words(known, lexicon.positions)
+        weights = shares([rarity(word, lexicon.positions) for word in words])
+        terms = {
+            int(term): rarity(word, lexicon.positions)
+            for word in rarest_words(question.words, lexicon.positions)
+            for term in question_terms([word])
+        }
+        term_weights = shares([*terms.values()])
+        return cls(
+            question,
+            vector,
+            QuantizedQuestion.of(vector),
+            tuple(
+                AskedWord(weight, *similar_words(lexicon, word))
+                for word, weight in zip(words, weights, strict=True)
+            ),
+            np.array([*terms], np.uint32),
+            tuple(term_weights),
+        )
+
+    def word_match(self, words: InvertedIndex, count: int) -> FloatArray:
+        """How much of the question's words each of `count` items has, 0 to 1.
+
+        Similar words count by the square of their cosine. A rare word counts more.
+        """
+        total = np.zeros(count)
+        best = np.zeros(count)
+        for word in self.words:
+            best[:] = 0.0
+            for number, found in words.find(word.positions):
+                best[words.rows[found]] = word.matches[number]  # the most similar comes last
+            total += word.weight * best
+        return total
+
+    def term_match(self, table: ItemTable) -> FloatArray:
+        """The BM25 score of each item, as a share of what a perfect match would have."""
+        scores = np.zeros(len(table))
+        for number, found in table.terms.find(self.terms):
+            rows = table.terms.rows[found]
+            counts = table.terms.counts[found].astype(float)
+            norm = K1 * (1 - B + B * table.term_totals[rows] / MEAN_TERMS)
+            scores[rows] += self.term_weights[number] * counts * (K1 + 1) / (counts + norm)
+        return scores / (K1 + 1)
+
+
+def similar_words(
+    lexicon: Lexicon, word: str
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float64]]:
+    """The positions of a word and of those similar to it, the most similar last."""
+    positions, similarities = lexicon.neighbors(word)
+    order = np.argsort(similarities, kind="stable")
+    return positions[order], similarities[order].astype(np.float64) ** 2
+
+
+def rarity(word: str, positions: Mapping[str, int]) -> float:
+    """How much a word tells, by its rank in a vocabulary that has its common words first."""
+    return math.log(2 + positions.get(word, len(positions)))
+
+
+def shares(values: list[float]) -> list[float]:
+    total: Any = sum(values)
+    return [value / total for value in values] if total else values

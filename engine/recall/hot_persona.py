@@ -1,0 +1,223 @@
+"""One persona in memory: its items as tables, its links, and the revision they are true for.
+
+Pure: takes rows that somebody else has read. New items go to a small last table that is made anew
+each time; the large ones stay as they were loaded, but for what changes in place.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+import numpy as np
+
+from engine.models import Row
+from engine.recall.graph_index import LINK_SOURCES, LINKS_PER_HIT
+from engine.recall.ranking import Link, RankedHit, ScoredItems, score_items
+from engine.recall.search import Search
+from engine.recall.tables import CONTENT_COLUMNS, STATE_COLUMNS, BoolArray, Columns, ItemTable
+
+TAIL_ROWS = 256  # of the table for new items, before another is begun
+MAX_TABLES = 6  # of one persona, before it is loaded anew
+LOADED_STATES = ("active", "pending", "suppressed")  # archived items are left to the graph
+BYTES_PER_LINK = 130  # a tuple in two lists; measured
+SEQUENCE = "PRECEDES"
+CHECKED = ("state", "flagged", "valid_to", "weight_modifier")  # of every hit, when it is returned
+CONFIRM_SECONDS = 1.0  # after which all of a transaction is seen that was seen in part
+
+Neighbor = tuple[str, str, float]  # id, type of the link, strength times weight_modifier
+
+
+@dataclass(slots=True)
+class HotPersona:
+    """Everything that recall compares with a question, of one persona."""
+
+    dimensions: int
+    revision: int  # of the newest change that was applied
+    confirmed: int  # of the newest change that was read again after CONFIRM_SECONDS
+    # When, and up to which revision, changes were applied that are to be read again.
+    unconfirmed: tuple[float, int] | None = None
+    tables: list[ItemTable] = field(default_factory=list)
+    links: dict[str, list[Neighbor]] = field(default_factory=dict)
+    _tail: dict[str, list[object]] = field(default_factory=dict)  # columns of the last table
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        links = sum(map(len, self.links.values()))
+        return sum(table.size for table in self.tables) + BYTES_PER_LINK * links
+
+    @property
+    def is_fragmented(self) -> bool:
+        """Whether it should be loaded anew."""
+        return len(self.tables) > MAX_TABLES
+
+    def __len__(self) -> int:
+        return sum(int(table.alive.sum()) for table in self.tables)
+
+    def read_from(self, now: float) -> int:
+        """The revision after which changes are to be read, at a time of the monotonic clock.
+
+        Neo4j shows parts of a transaction before all of it. A change that was just read is so read
+        a second time, after a second, when all it did is surely seen.
+        """
+        is_due = self.unconfirmed and now - self.unconfirmed[0] >= CONFIRM_SECONDS
+        return self.confirmed if is_due else self.revision
+
+    def has_read(self, since: int, revision: int, *, asked_at: float, now: float) -> None:
+        """Note that the changes after `since` were applied, up to `revision`."""
+        if self.unconfirmed and asked_at - self.unconfirmed[0] >= CONFIRM_SECONDS:
+            if since <= self.confirmed:
+                self.confirmed = max(self.confirmed, self.unconfirmed[1])
+            self.unconfirmed = None
+        self.revision = max(self.revision, revision)
+        if self.unconfirmed is None and self.confirmed < self.revision:
+            self.unconfirmed = (now, self.revision)
+
+    def add_loaded(self, table: ItemTable) -> None:
+        """Add items that are not in memory yet, as they were loaded."""
+        self.tables.append(table)
+        self._tail = {}
+
+    def add_links(self, links: Columns) -> None:
+        """Add links as they were loaded: each once, from its source to its target."""
+        for source_id, id_, type_, strength in link_rows(links):
+            self.links.setdefault(source_id, []).append((id_, type_, strength))
+            self.links.setdefault(id_, []).append((source_id, type_, strength))
+
+    def place(self, id_: str) -> tuple[ItemTable, int] | None:
+        """The table and row of an item; None when it is not in memory."""
+        for table in reversed(self.tables):
+            row = table.row_by_id.get(id_)
+            if row is not None and table.alive[row]:
+                return table, row
+        return None
+
+    def apply(self, changed_ids: Iterable[str], changed: Columns, links: Columns) -> list[str]:
+        """Bring items and their links to what is stored now.
+
+        `changed` has the content of new and edited items, and None as the text of others. Returns
+        the ids of items whose content is needed and was not given.
+        """
+        unknown, new = list[str](), list[int]()
+        for index, id_ in enumerate(changed["id"]):
+            place, has_content = self.place(id_), changed["text"][index] is not None
+            if has_content:
+                new.append(index)
+            elif place is None and changed["state"][index] in LOADED_STATES:
+                unknown.append(id_)
+            elif place is not None:
+                place[0].change(place[1], state_at(changed, index))
+        self.remove({*changed_ids} - {*changed["id"]})
+        self._append(changed, new)
+        for id_ in changed_ids:
+            self.links.pop(id_, None)
+        for source_id, id_, type_, strength in link_rows(links):
+            self.links.setdefault(source_id, []).append((id_, type_, strength))
+        return unknown
+
+    def add_missing(self, items: Columns) -> None:
+        """Add items whose content was not given when they changed."""
+        self._append(items, range(len(items["id"])))
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Forget items that are stored no longer."""
+        for id_ in ids:
+            if place := self.place(id_):
+                place[0].alive[place[1]] = False
+
+    def _append(self, columns: Columns, indices: Sequence[int]) -> None:
+        """Add these rows to the last table, or to a new one when that is full.
+
+        Rows with the same id are replaced. Rows in a state that is not kept in memory are left out.
+        """
+        for index in indices:
+            self.remove([columns["id"][index]])
+        kept = [index for index in indices if columns["state"][index] in LOADED_STATES]
+        if not kept:
+            return
+        names = ("id", *STATE_COLUMNS, *CONTENT_COLUMNS)
+        if self._tail:
+            last = self.tables.pop()
+            # What has changed in place since the table was made is in its columns.
+            rows = np.flatnonzero(last.alive).tolist()
+            packed = self._tail["packed_vectors"]
+            before = {
+                **{name: [column[row] for row in rows] for name, column in last.columns.items()},
+                "id": [last.ids[row] for row in rows],
+                "packed_vectors": [packed[row] for row in rows],
+            }
+        else:
+            before = {name: [] for name in names}
+        self._tail = {
+            name: [*before[name], *(columns[name][index] for index in kept)] for name in names
+        }
+        self.tables.append(ItemTable.of(self._tail, self.dimensions))
+        if len(self._tail["id"]) >= TAIL_ROWS:
+            self._tail = {}
+
+    def rank(self, search: Search) -> tuple[list[RankedHit], bool]:
+        """The hits of all pages, and whether flagged ones are among them."""
+        scored = self._score(search, flagged=False)
+        hits = self._ranked(scored, search)
+        if search.is_answered_by(hits):
+            return search.with_fallback(hits, [])
+        # The signals are the same; only other rows may be returned.
+        flagged = replace(scored, allowed=self._allowed(search, flagged=True))
+        return search.with_fallback(hits, self._ranked(flagged, search))
+
+    def _allowed(self, search: Search, *, flagged: bool) -> BoolArray:
+        rows = [search.allowed_rows(table, flagged=flagged) for table in self.tables]
+        return np.concatenate(rows) if rows else np.zeros(0, bool)
+
+    def _score(self, search: Search, *, flagged: bool) -> ScoredItems:
+        return score_items(
+            tuple(self.tables),  # as they are now: the last one may be replaced
+            self._allowed(search, flagged=flagged),
+            search.asked,
+            search.profile,
+            search.at,
+        )
+
+    def _ranked(self, scored: ScoredItems, search: Search) -> list[RankedHit]:
+        if search.profile.spread:
+            leads = scored.leads()
+            scored.spread_along(leads, self._ways_from(leads), search.profile)
+        return scored.ranked(search.wanted_hits, facts_apart=search.facts_apart)
+
+    def _ways_from(self, sources: Iterable[str]) -> Iterator[Link]:
+        """The ways of one link from each source, and of two along a sequence."""
+        for source_id in islice(sources, LINK_SOURCES):
+            neighbors = self.links.get(source_id, [])
+            for id_, type_, strength in neighbors:
+                if type_ != SEQUENCE:
+                    continue
+                yield Link(source_id, id_, type_, strength)
+                for second_id, second_type, further in self.links.get(id_, []):
+                    if second_type == SEQUENCE and second_id != source_id:
+                        yield Link(source_id, second_id, type_, strength, further)
+            others = [neighbor for neighbor in neighbors if neighbor[1] != SEQUENCE]
+            others.sort(key=lambda neighbor: (-neighbor[2], neighbor[0]))
+            for id_, type_, strength in others[:LINKS_PER_HIT]:
+                yield Link(source_id, id_, type_, strength)
+
+    def differs(self, ids: Sequence[str], checked: Columns) -> bool:
+        """Whether any of these items is stored otherwise than it is in memory, or not at all."""
+        if len(checked["id"]) < len(ids):
+            return True
+        for index, id_ in enumerate(checked["id"]):
+            place = self.place(id_)
+            if place is None:
+                return True
+            table, row = place
+            if any(table.columns[name][row] != checked[name][index] for name in CHECKED):
+                return True
+        return False
+
+
+def state_at(columns: Columns, index: int) -> Row:
+    return {name: columns[name][index] for name in STATE_COLUMNS}
+
+
+def link_rows(links: Columns) -> Iterator[tuple[str, str, str, float]]:
+    names = ("source_id", "id", "type", "strength")
+    yield from zip(*(links[name] for name in names), strict=True)
