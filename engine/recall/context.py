@@ -24,6 +24,7 @@ from engine.recall.budget import (
     piece_from_hit,
 )
 from engine.recall.recall import Hit, Recall, RecallResult
+from engine.recall.standing import MAX_STANDING_READ, split_standing
 from engine.store import Graph
 
 PLACEHOLDER = "[prior exchange deprioritized by user]"
@@ -76,6 +77,7 @@ class ConversationState:
     turns: list[Row]  # newest first
     pinned: list[Row]
     checkpoints: list[Row]  # newest first
+    standing: list[Row]  # instructions, then preferences, newest first
 
     @property
     def last_user_turn(self) -> Row | None:
@@ -166,6 +168,7 @@ class ContextReader:
             turns=first_page,
             checkpoints=MAX_CHECKPOINTS,
             pinned=MAX_PINNED,
+            standing=MAX_STANDING_READ,
             now=self.now,
         )
         if not rows:
@@ -185,7 +188,12 @@ class ContextReader:
             turns += page
             has_more = len(page) == TURN_PAGE_SIZE
         return ConversationState(
-            row["identity"], row["topic"], turns, row["pinned"], row["checkpoints"]
+            row["identity"],
+            row["topic"],
+            turns,
+            row["pinned"],
+            row["checkpoints"],
+            row["standing"],
         )
 
     async def turns_before(self, turn: Row) -> list[Row]:
@@ -228,14 +236,22 @@ def build_layers(
     shown_ids = {unit[-1].message_id for unit in shown}
     # Memories of messages that are shown would only repeat them.
     shown_sources = {turn["source_id"] for turn in turns if turn["id"] in shown_ids}
-    facts, memories = split_facts(hits, shown_sources)
+    standing, other_hits = split_standing(state.standing, hits, shown_sources, layer=TOPIC)
+    standing_ids = {piece.memory_id for piece in standing}
+    facts, memories = split_facts(other_hits, shown_sources)
     memories = memories[: request.memories]
     unasked = [
-        memory for memory in [*state.pinned, *recent] if memory["source_id"] not in shown_sources
+        memory
+        for memory in [*state.pinned, *recent]
+        if memory["source_id"] not in shown_sources and memory["id"] not in standing_ids
     ]
     return {
         IDENTITY: [(Piece(IDENTITY, state.identity, role="system"),)] if state.identity else [],
-        TOPIC: [*topic_units(state.topic), *((piece_from_hit(TOPIC, hit),) for hit in facts)],
+        TOPIC: [
+            *topic_units(state.topic),
+            *((piece,) for piece in standing),
+            *((piece_from_hit(TOPIC, hit),) for hit in facts),
+        ],
         WORKING: shown[::-1],
         COLD: [
             *unasked_units(unasked, {hit.id for hit in [*facts, *memories]}),
