@@ -128,7 +128,8 @@ class ExactScan:
             kept = item.properties
             if kept["said_at"].to_native() > now:
                 continue
-            if kept.get("valid_to") and kept["valid_to"].to_native() <= now:
+            is_past = kept.get("valid_to") and kept["valid_to"].to_native() <= now
+            if is_past and not (question.asks_past and kept.get("fact") == question.fact):
                 continue
             cosines = item.vectors @ vector
             in_context = cosines[1] if item.has_context else cosines[0]
@@ -143,6 +144,9 @@ class ExactScan:
                 "words": word_match(item.words),
                 "answered_question": word_match(item.answered_words),
                 "who": float(len(people) == 1 and about in people),
+                "asked_fact": float(
+                    question.fact is not None and kept.get("fact") == question.fact
+                ),
                 "when": max((fit(period, said_at) for period in question.periods), default=0.0),
                 "persona_said": float(about == question.persona and not question.asks_persona),
                 "importance": (kept.get("importance") or 5) / 5 - 1,

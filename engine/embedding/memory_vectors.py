@@ -37,6 +37,7 @@ class TextInContext:
     answers: str | None = None  # the message of another speaker that it may answer
     kept_as: str | None = None  # the stored text, if it differs; its tokens are counted
     by_sentence: bool = True  # whether each sentence gets a vector
+    applies_to: str | None = None  # gives a vector of its own, like a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +91,16 @@ async def embed_in_context(
 
 
 def texts_to_encode(text: TextInContext) -> list[str]:
-    """The text, the text after what was said before it, and its sentences if several."""
+    """The text, the text after what was said before it, what it applies to, and its sentences."""
     in_context = [f"{text.before} {text.text}"] if text.before else []
+    topic = [text.applies_to] if text.applies_to else []
     if not text.by_sentence:
-        return [text.text, *in_context]
+        return [text.text, *in_context, *topic]
     long_sentences = [
         sentence for sentence in sentences(text.text) if len(sentence.split()) >= MIN_SENTENCE_WORDS
     ]
     parts = long_sentences[:MAX_SENTENCES] if len(long_sentences) > 1 else []
-    return [text.text, *in_context, *parts]
+    return [text.text, *in_context, *topic, *parts]
 
 
 def word_positions(lexicon: Lexicon, text: str) -> tuple[int, ...]:

@@ -83,6 +83,9 @@ def items(
     language_name = language_of(gated.content)
     if language := load_language(language_name):
         for statement in statements(gated.kept, message.speaker, language):
+            # Instructions are for the persona: what it tells people to do is none.
+            if statement.kind == "instruction" and message.role != "user":
+                continue
             yield Extracted(MemoryType.SEMANTIC, statement.text, statement.as_content())
     if language_name == "english" and (felt := strongest_feeling(gated.kept, lexicon=lexicon)):
         yield somatic(message, felt)

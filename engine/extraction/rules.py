@@ -38,13 +38,14 @@ class Example(Struct, frozen=True, forbid_unknown_fields=True):
     value: str
     sentence: str
     negated: bool = False
+    applies_to: str | None = None
 
 
 class RuleEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A rule as the data file has it."""
 
     name: Annotated[str, Meta(min_length=1)]
-    kind: Literal["fact", "preference", "plan", "relation"]
+    kind: Literal["fact", "preference", "plan", "relation", "instruction"]
     attribute: str
     pattern: str
     sentence: str
@@ -57,6 +58,7 @@ class RuleEntry(Struct, frozen=True, forbid_unknown_fields=True):
     fixed_value: str = ""
     tables: dict[str, str] = {}
     negates: bool = False
+    before_doubt: bool = False
     counter_examples: tuple[str, ...] = ()
 
 
@@ -120,10 +122,26 @@ class Language:
     speaker_rules: tuple[Rule, ...]  # tried on what follows "I"
     other_rules: tuple[Rule, ...]  # tried on what follows "my sister"
     clause_rules: tuple[Rule, ...]
+    instruction_rules: tuple[Rule, ...]  # tried at the start of each part of a sentence
+    not_instructed: tuple[re.Pattern[str], ...]
+    request: re.Pattern[str] | None  # where a question begins after a statement
+    instruction_break: re.Pattern[str] | None
+    applies_when: tuple[re.Pattern[str], ...]  # what instructions and preferences are for
+    applies_in: tuple[re.Pattern[str], ...]  # the same, where it is less certain
+
+    @property
+    def rules_before_doubt(self) -> frozenset[str]:
+        """The names of the rules that a doubt later in the sentence does not concern."""
+        return frozenset(rule.entry.name for rule in self.rules if rule.entry.before_doubt)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        return (*self.speaker_rules, *self.clause_rules, *self.relation_rules)
+        return (
+            *self.speaker_rules,
+            *self.clause_rules,
+            *self.relation_rules,
+            *self.instruction_rules,
+        )
 
 
 def kept_words_of(match: re.Match[str], tables: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -179,7 +197,7 @@ def compile_language(
     name: str, grammar: Grammar, rules: tuple[Rule, ...], words: Vocabulary
 ) -> Language:
     """The language with its patterns compiled and its rules sorted by where they are tried."""
-    stated = [rule for rule in rules if rule.entry.kind != "relation"]
+    stated = [rule for rule in rules if rule.entry.kind not in ("relation", "instruction")]
     predicate_rules = [rule for rule in stated if rule.entry.match == "predicate"]
     return Language(
         name=name,
@@ -195,6 +213,14 @@ def compile_language(
         speaker_rules=tuple(predicate_rules),
         other_rules=tuple(rule for rule in predicate_rules if rule.entry.subject == "anyone"),
         clause_rules=tuple(rule for rule in stated if rule.entry.match == "clause"),
+        instruction_rules=tuple(rule for rule in rules if rule.entry.kind == "instruction"),
+        not_instructed=tuple(map(words.compile, grammar.not_instructed)),
+        request=words.compile(grammar.request) if grammar.request else None,
+        instruction_break=(
+            words.compile(grammar.instruction_break) if grammar.instruction_break else None
+        ),
+        applies_when=tuple(map(words.compile, grammar.applies_when)),
+        applies_in=tuple(map(words.compile, grammar.applies_in)),
     )
 
 
@@ -271,6 +297,8 @@ def rule_mistakes(rule: Rule) -> Iterator[str]:
         yield "it can be denied and has no sentence for that (negated)"
     if entry.kind == "relation" and entry.match == "predicate":
         yield "a relation is matched in a clause or a sentence (match)"
+    if entry.kind == "instruction" and entry.match != "clause":
+        yield "an instruction is matched in a clause (match)"
     if entry.kind != "relation" and entry.match == "sentence":
         yield "only a relation is matched in a sentence (match)"
     for field in set(entry.tables) - set(groups):

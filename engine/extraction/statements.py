@@ -6,16 +6,18 @@ imagines or reports is passed over whole. The rules and the grammar of each lang
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise, takewhile
 from typing import Any
 
+from engine.extraction.instructions import as_asked
 from engine.extraction.phrases import MAX_VALUE_CHARACTERS
 from engine.extraction.rules import Language, Rule
 from engine.text import straighten_quotes
 
 MAX_PREDICATE_CHARACTERS = 2 * MAX_VALUE_CHARACTERS  # of a long clause, looked at by the rules
+STANDING_KINDS = ("instruction", "preference")  # what bears on questions that do not mention it
 ARTICLE = re.compile(r"(?:an?|the|their) ")
 
 
@@ -23,22 +25,24 @@ ARTICLE = re.compile(r"(?:an?|the|their) ")
 class Statement:
     """Something a speaker said is so, or is not so."""
 
-    kind: str  # fact, preference, plan, relation
+    kind: str  # fact, preference, plan, relation, instruction
     subject: str
     attribute: str
     value: str
     text: str
     polarity: bool  # False when it was denied
     rule: str  # the name of the rule that recognised it
+    applies_to: str | None = None  # what an instruction or a preference is for, if it says so
 
     def as_content(self) -> dict[str, Any]:
-        return {
+        content = {
             "kind": self.kind,
             "subject": self.subject,
             "attribute": self.attribute,
             "value": self.value,
             "polarity": self.polarity,
         }
+        return content | {"applies_to": self.applies_to} if self.kind in STANDING_KINDS else content
 
 
 def statements(sentences: Iterable[str], speaker: str, language: Language) -> list[Statement]:
@@ -61,18 +65,100 @@ def read_sentence(
     sentence: str, speaker: str, language: Language, *, has_capitals: bool = True
 ) -> Iterator[Statement]:
     """The statements of one sentence as each rule makes them: two rules may make the same one."""
-    plain = straighten_quotes(sentence)
-    is_question = plain.rstrip("\"' )").endswith("?")
-    if is_question or any(pattern.search(plain) for pattern in language.not_stated):
+    plain = without_request(straighten_quotes(sentence), language)
+    if not plain:
         return
+    yield from read_instructions(plain, speaker, language)
+    is_stated = not is_doubted(plain, language)
     plain = replace_all(language.quotation.sub('"', plain), language.expansions)
     clauses = [without_lead_in(clause, language) for clause in language.clause_break.split(plain)]
+    if not is_stated:
+        yield from read_before_doubt(clauses, speaker, language)
+        return
 
     for rule in language.relation_rules:
         for match in relation_matches(rule, plain, clauses):
             yield from make_statements(rule, match, speaker, speaker, language)
-    for clause in clauses:
-        yield from read_clause(clause, speaker, language, has_capitals=has_capitals)
+    for before, clause in pairwise(["", *clauses]):
+        for statement in read_clause(clause, speaker, language, has_capitals=has_capitals):
+            yield with_topic(statement, before, language)
+
+
+def without_request(sentence: str, language: Language) -> str:
+    """What a sentence says before it asks, as in "I live in Porto, can you ...?"; or nothing."""
+    if not sentence.rstrip("\"' )").endswith("?"):
+        return sentence
+    request = language.request.search(sentence) if language.request else None
+    return sentence[: request.start()] if request else ""
+
+
+def is_doubted(text: str, language: Language) -> bool:
+    """Whether a text doubts, imagines or reports, so that nothing in it is stated for certain."""
+    return any(pattern.search(text) for pattern in language.not_stated)
+
+
+def read_before_doubt(
+    clauses: Sequence[str], speaker: str, language: Language
+) -> Iterator[Statement]:
+    """What the clauses before the first doubtful one state, by rules that may be read so."""
+    certain = takewhile(lambda clause: not is_doubted(clause, language), clauses)
+    for before, clause in pairwise(["", *certain]):
+        for statement in read_clause(clause, speaker, language, has_capitals=True):
+            if statement.rule in language.rules_before_doubt:
+                yield with_topic(statement, before, language)
+
+
+def read_instructions(sentence: str, speaker: str, language: Language) -> Iterator[Statement]:
+    """The standing instructions of a sentence: of each part, what the first rule makes of it."""
+    if any(pattern.search(sentence) for pattern in language.not_instructed):
+        return
+    plain = replace_all(sentence, language.expansions)
+    parts = language.instruction_break.split(plain) if language.instruction_break else [plain]
+    for part in (without_lead_in(part, language) for part in parts):
+        matches = ((rule, rule.pattern.match(part)) for rule in language.instruction_rules)
+        made = (
+            list(make_instructions(rule, match, speaker, language))
+            for rule, match in matches
+            if match
+        )
+        yield from next(filter(None, made), [])
+
+
+def make_instructions(
+    rule: Rule, match: re.Match[str], speaker: str, language: Language
+) -> Iterator[Statement]:
+    """The instruction of a rule's match, with what it applies to, wherever that stands.
+
+    A condition that stands first is moved behind the action: "in code show types" and "show types
+    in code" have the same value.
+    """
+    before = match.string[: match.start("value")]
+    topic = find_topic(before, language)
+    condition = ""
+    if topic and rule.entry.value == "instruction":
+        condition = " " + as_asked(before[topic.start() : topic.end("topic")])
+    for statement in make_statements(rule, match, speaker, speaker, language, condition=condition):
+        topic = topic or find_topic(statement.value, language)
+        yield replace(statement, applies_to=topic["topic"].strip() if topic else None)
+
+
+def find_topic(instruction: str, language: Language) -> re.Match[str] | None:
+    """Where an instruction says what it applies to."""
+    patterns = (*language.applies_when, *language.applies_in)
+    return next(filter(None, (pattern.search(instruction) for pattern in patterns)), None)
+
+
+def with_topic(statement: Statement, before: str, language: Language) -> Statement:
+    """The statement; a preference with what it applies to.
+
+    Its own words say that, or the clause before it: "for long trips, I prefer trains".
+    """
+    if statement.kind not in STANDING_KINDS:
+        return statement
+    inside = (pattern.search(statement.value) for pattern in language.applies_when)
+    in_front = (pattern.match(before) for pattern in (*language.applies_when, *language.applies_in))
+    topic = next(filter(None, chain(inside, in_front)), None)
+    return replace(statement, applies_to=topic["topic"].strip()) if topic else statement
 
 
 def relation_matches(rule: Rule, sentence: str, clauses: Iterable[str]) -> Iterator[re.Match[str]]:
@@ -131,12 +217,14 @@ def make_statements(
     language: Language,
     *,
     has_capitals: bool = True,
+    condition: str = "",
 ) -> Iterator[Statement]:
-    """One statement for each value that a rule's match gives."""
+    """One statement for each value that a rule's match gives, with a condition added to it."""
     entry, groups = rule.entry, rule.groups(match)
     is_negated = entry.negates or bool(match.groupdict().get("negation"))
     sentence = entry.negated if is_negated else entry.sentence
-    for raw_value in values_of(rule, match, has_capitals=has_capitals):
+    for found in values_of(rule, match, has_capitals=has_capitals):
+        raw_value = found + condition
         value = with_name(raw_value, speaker, language)
         # "Sam likes their garden", but "Sam's sister likes Sam's garden".
         spoken = with_pronouns(raw_value, language) if who == speaker else value

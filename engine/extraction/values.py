@@ -9,6 +9,7 @@ name: see VALUE_FUNCTIONS and SPLIT_FUNCTIONS at the end. They know English.
 import re
 from collections.abc import Callable
 
+from engine.extraction.instructions import instruction, preferred, stopped_instruction
 from engine.extraction.phrases import (
     ENGLISH,
     FUTURE,
@@ -352,6 +353,7 @@ VALUE_FUNCTIONS: dict[str, Callable[[str], str]] = {
         food_not_eaten,
         injury,
         institution,
+        instruction,
         job,
         liked_thing,
         listed_job,
@@ -361,7 +363,9 @@ VALUE_FUNCTIONS: dict[str, Callable[[str], str]] = {
         place,
         planned_action,
         possession,
+        preferred,
         self_contained,
+        stopped_instruction,
         thing,
         trip,
         wish,

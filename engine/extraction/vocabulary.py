@@ -48,6 +48,11 @@ class Grammar(Struct, frozen=True, forbid_unknown_fields=True):
     verb_forms: list[tuple[str, str]]
     first_person: list[FirstPersonEntry]
     subjects: list[SubjectEntry]
+    not_instructed: list[str] = []
+    request: str = ""
+    instruction_break: str = ""
+    applies_when: list[str] = []
+    applies_in: list[str] = []
 
 
 class LanguageFile(Struct, frozen=True, forbid_unknown_fields=True):

@@ -26,7 +26,7 @@ from engine.memory.content import (
 )
 from engine.memory.drawing import draw_candidates, list_overdue_conversations
 from engine.memory.duplicates import duplicate_persona, list_unfinished_copies
-from engine.memory.facts import Fact, as_fact, find_held_fact, timeline
+from engine.memory.facts import Fact, as_fact, fact_key, find_held_fact, timeline
 from engine.memory.history import (
     AuditFilter,
     AuditRecord,
@@ -108,6 +108,7 @@ __all__ = [
     "encode_changes",
     "encode_content",
     "export_audit",
+    "fact_key",
     "find_held_fact",
     "get_memory",
     "index_properties",

@@ -135,10 +135,16 @@ def texts_to_embed(drawn: Sequence[tuple[Row, Extraction]]) -> list[TextInContex
     return [
         episode_in_context(message, extraction, place)
         if item.memory_type is MemoryType.EPISODIC
-        else TextInContext(item.meaning, kept_as=item.text)
+        else TextInContext(item.meaning, kept_as=item.text, applies_to=applies_to(item.content))
         for message, extraction in drawn
         for place, item in enumerate(extraction.items)
     ]
+
+
+def applies_to(content: dict[str, Any]) -> str | None:
+    """What an instruction or a preference is for, if it says so."""
+    topic = content.get("applies_to")
+    return topic if isinstance(topic, str) else None
 
 
 def episode_in_context(message: Row, extraction: Extraction, place: int) -> TextInContext:

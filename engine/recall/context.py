@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from engine.access import Caller
-from engine.embedding import Embedder, estimate_tokens
+from engine.embedding import Embedder
 from engine.errors import ConversationNotFound, PersonaNotFound
 from engine.models import MemoryType, Passage, Row
 from engine.recall.budget import (
@@ -25,10 +25,10 @@ from engine.recall.budget import (
     piece_from_memory,
 )
 from engine.recall.recall import Hit, Recall, RecallResult
+from engine.recall.standing import MAX_STANDING_READ, split_standing
+from engine.recall.working_memory import WORKING, is_shown, shortened, working_memory
 from engine.store import Graph
-from engine.text import split_passages
 
-PLACEHOLDER = "[prior exchange deprioritized by user]"
 TURNS_READ_PER_WANTED = 4  # more turns are read than wanted, because flagged ones are skipped
 TURN_PAGE_SIZE = 500  # turns read at a time while too few are unflagged
 MAX_TURNS_READ = 10_000
@@ -38,7 +38,7 @@ MAX_SUMMARIES = 5
 MAX_FACTS = 5  # in the topic layer
 MAX_HITS = 50  # of the recall, from which facts and memories are taken
 
-IDENTITY, TOPIC, WORKING, COLD = "identity", "topic", "working", "cold"
+IDENTITY, TOPIC, COLD = "identity", "topic", "cold"
 # Shares of the budget after the identity. What one layer does not use goes to the others.
 SHARES = {TOPIC: 0.15, WORKING: 0.5, COLD: 0.35}
 
@@ -78,6 +78,7 @@ class ConversationState:
     turns: list[Row]  # newest first
     pinned: list[Row]
     checkpoints: list[Row]  # newest first
+    standing: list[Row]  # instructions, then preferences, newest first
 
     @property
     def last_user_turn(self) -> Row | None:
@@ -168,6 +169,7 @@ class ContextReader:
             turns=first_page,
             checkpoints=MAX_CHECKPOINTS,
             pinned=MAX_PINNED,
+            standing=MAX_STANDING_READ,
             now=self.now,
         )
         if not rows:
@@ -187,7 +189,12 @@ class ContextReader:
             turns += page
             has_more = len(page) == TURN_PAGE_SIZE
         return ConversationState(
-            row["identity"], row["topic"], turns, row["pinned"], row["checkpoints"]
+            row["identity"],
+            row["topic"],
+            turns,
+            row["pinned"],
+            row["checkpoints"],
+            row["standing"],
         )
 
     async def turns_before(self, turn: Row) -> list[Row]:
@@ -235,16 +242,24 @@ def build_layers(
         for turn in turns
         if turn["id"] in shown_pieces
     }
-    facts, memories = split_facts(hits, shown_sources)
+    whole_sources = {source_id for source_id, passage in shown_sources.items() if passage is None}
+    standing, other_hits = split_standing(state.standing, hits, whole_sources, layer=TOPIC)
+    standing_ids = {piece.memory_id for piece in standing}
+    facts, memories = split_facts(other_hits, shown_sources)
     memories = memories[: request.memories]
     unasked = [
         memory
         for memory in [*state.pinned, *recent]
-        if not is_shown(memory["source_id"], Passage.stored(memory["passage"]), shown_sources)
+        if memory["id"] not in standing_ids
+        and not is_shown(memory["source_id"], Passage.stored(memory["passage"]), shown_sources)
     ]
     return {
         IDENTITY: [(Piece(IDENTITY, state.identity, role="system"),)] if state.identity else [],
-        TOPIC: [*topic_units(state.topic), *((piece_from_hit(TOPIC, hit),) for hit in facts)],
+        TOPIC: [
+            *topic_units(state.topic),
+            *((piece,) for piece in standing),
+            *((piece_from_hit(TOPIC, hit),) for hit in facts),
+        ],
         WORKING: shown[::-1],
         COLD: [
             *unasked_units(unasked, {hit.id for hit in [*facts, *memories]}),
@@ -259,65 +274,6 @@ def unasked_units(memories: Sequence[Row], hit_ids: set[str]) -> Iterator[Unit]:
     for memory in {memory["id"]: memory for memory in memories}.values():
         if memory["id"] not in hit_ids:
             yield (piece_from_memory(COLD, memory),)
-
-
-def working_memory(messages: Sequence[Row]) -> Iterator[Unit]:
-    """The unflagged messages, oldest first.
-
-    A placeholder goes before a message that depends on the flagged ones before it.
-    """
-    skipped: list[Row] = []  # the flagged messages right before the next unflagged one
-    for message in messages:
-        if message["flagged"]:
-            skipped.append(message)
-            continue
-        turn = Piece(
-            WORKING,
-            message["content"],
-            role=message["role"],
-            speaker=message["speaker"] or message["user_id"],
-            said_at=message["said_at"],
-            message_id=message["id"],
-        )
-        if skipped and depends_on(message, skipped):
-            yield Piece(WORKING, PLACEHOLDER, role="system"), turn
-        else:
-            yield (turn,)
-        skipped = []
-
-
-def depends_on(message: Row, skipped: Sequence[Row]) -> bool:
-    """Whether a message replies to a skipped one, or has another role than the last of them."""
-    is_reply = message["reply_to"] in {other["id"] for other in skipped}
-    return bool(is_reply or message["role"] != skipped[-1]["role"])
-
-
-def shortened(unit: Unit, max_tokens: int) -> Unit:
-    """A turn as it is shown: of one that is too long for working memory, its first passage.
-
-    Recall finds its other passages when they bear on the question.
-    """
-    *before, turn = unit
-    if estimate_tokens(turn.content) <= max_tokens:
-        return unit
-    first, *others = split_passages(turn.content)
-    if not others:
-        return unit
-    place = Passage(1, 1 + len(others), first.start, first.end)
-    return *before, replace(turn, content=turn.content[: first.end].rstrip(), passage=place)
-
-
-def is_shown(
-    source_id: str | None, passage: Passage | None, shown: Mapping[str, Passage | None]
-) -> bool:
-    """Whether what was drawn from a message is shown already: the message whole, or its beginning.
-
-    `shown` has the passage that is shown of each message; None when it is shown whole.
-    """
-    if source_id is None or source_id not in shown:
-        return False
-    beginning = shown[source_id]
-    return beginning is None or (passage is not None and passage.number == beginning.number)
 
 
 def split_facts(

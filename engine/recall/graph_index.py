@@ -9,7 +9,7 @@ from engine.models import EARLIEST
 from engine.recall.fulltext import full_text_query
 from engine.recall.ranking import Link, RankedHit, score_items
 from engine.recall.search import MAX_PAGED, RANKED_HITS, Search
-from engine.recall.tables import ItemTable
+from engine.recall.tables import STANDING, ItemTable
 from engine.store import Graph
 
 VECTOR_HITS = 75  # from the vector index
@@ -81,6 +81,8 @@ def search_parameters(search: Search, lexicon: Lexicon, *, flagged: bool) -> dic
         "from_at": filters.from_at or EARLIEST,
         "to_at": search.to_at,
         "as_of": search.at,
+        "past_fact": search.past_fact,
+        "standing": list(STANDING) if search.profile.standing and question.looks_forward else None,
         "categories": list(filters.categories) if filters.categories else None,
         "tags": list(filters.tags) if filters.tags else None,
         "project": filters.project,

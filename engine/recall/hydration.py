@@ -1,7 +1,7 @@
 """Hydration: the memories a persona starts a session with, before anything is asked.
 
-Identity, pinned memories, those of a project, recent ones, and now and then a faded one. None of
-them counts as used.
+Identity, standing instructions and preferences, pinned memories, those of a project, recent ones,
+and now and then a faded one. None of them counts as used.
 """
 
 import asyncio
@@ -25,10 +25,12 @@ from engine.recall.budget import (
     piece_from_memory,
     room_after_identity,
 )
+from engine.recall.standing import MAX_STANDING
 from engine.store import Graph
 
-IDENTITY, INVOLUNTARY, PINNED, PROJECT, RECENT = (
+IDENTITY, STANDING, INVOLUNTARY, PINNED, PROJECT, RECENT = (
     "identity",
+    "standing",
     "involuntary",
     "pinned",
     "project",
@@ -80,13 +82,14 @@ async def hydrate(
 
     persona, *memories = await asyncio.gather(
         get_persona(graph, tenant_id, persona_id),
+        list_memories("recall/hydration/list_standing", standing=MAX_STANDING),
         involuntary_memories(graph, tenant_id, persona_id, seed),
         list_memories("recall/hydration/list_pinned", limit=MAX_PINNED),
         project_memories(),
         list_memories("recall/hydration/list_recent", limit=recent),
     )
     identity = await identity_unit(embedder, persona.identity)
-    layers = zip((INVOLUNTARY, PINNED, PROJECT, RECENT), memories, strict=True)
+    layers = zip((STANDING, INVOLUNTARY, PINNED, PROJECT, RECENT), memories, strict=True)
     remembered = LayerPieces([(piece,) for piece in distinct_pieces(layers)])
     remembered.fill(room_after_identity(budget, identity))
     pieces = [*identity, *(piece for unit in remembered.kept for piece in unit)]

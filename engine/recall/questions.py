@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from engine.recall.asked_facts import asked_fact
 from engine.recall.frames import frame_of
 from engine.text import FIRST_PERSON, QUESTION_WORDS, straighten_quotes, words
 
@@ -87,6 +88,8 @@ class Question:
     periods: tuple[Period, ...]
     persona: str | None = None  # the name of who is asked
     asks_persona: bool = False  # for what the persona itself said
+    fact: str | None = None  # the key of the one fact that is asked for
+    asks_past: bool = False  # for what held before too
     # Wants help with something, rather than to know what was said or done.
     looks_forward: bool = False
 
@@ -111,6 +114,7 @@ def parse_question(
         named = {persona_name} if persona_name else set()
     elif not named and asked_by and FIRST_PERSON & {word.lower() for word in words(asked)}:
         named = {asked_by}
+    fact = asked_fact(asked, people=sorted(named), persona_name=persona_name)
     topic_words = [
         word
         for word in dict.fromkeys(map(without_possessive, lowered))
@@ -123,6 +127,8 @@ def parse_question(
         people=frozenset(named),
         periods=tuple(periods_in(straighten_quotes(asked[:MAX_DATED_CHARACTERS]), now)),
         persona=persona_name,
+        fact=fact.key if fact else None,
+        asks_past=bool(fact and fact.past),
         asks_persona=frame.asks_persona,
         looks_forward=looks_forward,
     )

@@ -50,6 +50,7 @@ PROFILES = {
             "words": 0.2,
             "answered_question": 0.3,
             "who": 0.5,
+            "asked_fact": 0.3,
             "when": 0.3,
             "persona_said": -0.3,
             "importance": 0.05,
@@ -318,20 +319,16 @@ def moment(microseconds: int) -> datetime:
 
 def metadata_signals(table: ItemTable, question: Question, now: datetime) -> Signals:
     """The signals that depend neither on vectors nor on words."""
-    numbers, count = table.numbers, len(table)
+    numbers = table.numbers
     said_at = numbers["said_at"]
     age_in_days = ((now - EPOCH) / MICROSECOND - said_at) / DAY
-    who = np.zeros(count)
-    if len(question.people) == 1:
-        (person,) = question.people
-        who = (table.about == table.names.get(person, -1)).astype(float)
-    persona_said = np.zeros(count)
-    if question.persona and not question.asks_persona:
-        persona_said = (table.about == table.names.get(question.persona, -1)).astype(float)
+    person = next(iter(question.people)) if len(question.people) == 1 else None
+    persona = None if question.asks_persona else question.persona
     return {
-        "who": who,
+        "who": table.is_named(table.about, person).astype(float),
+        "asked_fact": table.is_named(table.facts, question.fact).astype(float),
         "when": time_signal(question.periods, said_at),
-        "persona_said": persona_said,
+        "persona_said": table.is_named(table.about, persona).astype(float),
         "importance": numbers["importance"] / 5 - 1,
         "recency": np.exp(-np.maximum(age_in_days, 0.0) / 30),
         "pinned": numbers["pinned"],

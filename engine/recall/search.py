@@ -71,6 +71,12 @@ class Search:
         return ["active", "suppressed"] if flagged else self.filters.states
 
     @property
+    def past_fact(self) -> str | None:
+        """The key of the fact whose history is asked for."""
+        question = self.asked.question
+        return question.fact if question.asks_past else None
+
+    @property
     def to_at(self) -> datetime:
         return min(self.filters.to_at or END_OF_TIME, self.at)
 
@@ -78,12 +84,16 @@ class Search:
         """Which rows of a table this search may return, as `recallable_item` decides it."""
         filters = self.filters
         said_at = table.numbers["said_at"]
+        holds = table.valid_to > microseconds(self.at)
         allowed: BoolArray = (
             table.alive
             & (table.numbers["flagged"] == flagged)
             & np.isin(table.states, [STATES[state] for state in self.states(flagged=flagged)])
             & (said_at <= microseconds(self.to_at))
-            & (table.valid_to > microseconds(self.at))
+            & (
+                (table.valid_to > microseconds(self.at))
+                | table.is_named(table.facts, self.past_fact)
+            )
         )
         if len(filters.types) < len(TYPES):
             allowed &= np.isin(table.types, [TYPES[kind.value] for kind in filters.types])

@@ -32,6 +32,7 @@ STATE_COLUMNS = (
     "flagged",
     "about",
     "category",
+    "fact",
     "tags",
     "project",
     "valid_from",
@@ -109,8 +110,9 @@ class ItemTable:
     ids: list[str]
     columns: dict[str, list[Any]]
     numbers: dict[str, FloatArray]
-    names: dict[str | None, int]  # a number for each name in the column `about`
+    names: dict[str | None, int]  # a number for each value of the columns `about` and `fact`
     about: npt.NDArray[np.int32]  # whom each is about, by these numbers
+    facts: npt.NDArray[np.int32]  # what each is a fact of, by these numbers
     valid_to: FloatArray  # microseconds since 1970, or NEVER
     states: npt.NDArray[np.int8]
     types: npt.NDArray[np.int8]
@@ -136,7 +138,8 @@ class ItemTable:
         vectors = VectorMatrix.unpack(columns["packed_vectors"], dimensions)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors.vectors, vectors.vectors, dtype=np.float64))
         texts = columns["text"]
-        names = {name: number for number, name in enumerate(dict.fromkeys(columns["about"]))}
+        distinct = dict.fromkeys([*columns["about"], *columns["fact"]])
+        names = {name: number for number, name in enumerate(distinct)}
         totals = np.zeros(len(texts))
         rows = np.repeat(np.arange(len(texts)), vectors.terms.counts)
         np.add.at(totals, rows, vectors.term_counts)
@@ -150,6 +153,7 @@ class ItemTable:
             numbers={name: np.array(columns[name], float) for name in NUMBERS},
             names=names,
             about=np.array([names[name] for name in columns["about"]], np.int32),
+            facts=np.array([names[name] for name in columns["fact"]], np.int32),
             valid_to=np.array([end_of(value) for value in columns["valid_to"]], float),
             states=np.array(
                 [STATES.get(state, OTHER_STATE) for state in columns["state"]], np.int8
@@ -207,6 +211,11 @@ class ItemTable:
         cosines[context_vectors] = -1.0  # never the best
         return np.maximum.reduceat(cosines, self.first_vectors), in_context, whole_text
 
+    def is_named(self, column: npt.NDArray[np.int32], name: str | None) -> BoolArray:
+        """Which items have this name in one of the columns of numbers; none for None."""
+        named: BoolArray = column == (-1 if name is None else self.names.get(name, -1))
+        return named
+
     def change(self, row: int, state: Row) -> None:
         """Set what may change of an item to what is stored now."""
         for name in STATE_COLUMNS:
@@ -215,6 +224,7 @@ class ItemTable:
             if name in state:
                 self.numbers[name][row] = state[name]
         self.about[row] = self.names.setdefault(state["about"], len(self.names))
+        self.facts[row] = self.names.setdefault(state["fact"], len(self.names))
         self.accesses[row] = access_signal(state["access_count"])
         self.standing[row] = state["category"] in STANDING
         self.valid_to[row] = end_of(state["valid_to"])

@@ -62,7 +62,7 @@ ENGLISH_WORDS = word_set(
     "the and is are of to my your you it it's that that's this with for not have has had been "
     "will would i i'm i've i'll i'd don't can't we they he she his her their our but what when "
     "how there because about just really so from at be do did does got get going went am me all "
-    "up out"
+    "up out always never please stop any"
 )
 # Selection: the word after one of these is a noun, or an adjective of one.
 DETERMINERS = word_set("a an the my your his her our their this that these those")

@@ -1,5 +1,5 @@
 // Read what the context of a persona in a conversation is made from: who it is, the latest messages, the
-// summaries of earlier checkpoints, and its pinned memories. Of a flagged message only that it is flagged is
+// summaries of earlier checkpoints, its pinned memories, and the instructions and preferences that hold. Of a flagged message only that it is flagged is
 // returned, not its content.
 //
 // $tenant_id        string
@@ -10,11 +10,13 @@
 // $turns            integer
 // $checkpoints      integer
 // $pinned           integer
+// $standing         integer: how many instructions and preferences
 // $now              zoned datetime: facts that ended by then are left out
 //
 // Returns identity; is_there: whether the persona takes part; turns, checkpoints: the newest first; topic:
 // the newest checkpoint that is not muted, and, when messages of it are flagged, unflagged_texts: the beginnings of
-// the unflagged ones; pinned: memories, the most important first.
+// the unflagged ones; pinned: memories, the most important first; standing: instructions before
+// preferences, the newest first.
 // Nothing when there is no such conversation for this caller.
 CYPHER 25
 MATCH (conversation:Conversation {tenant_id: $tenant_id, id: $conversation_id})
@@ -129,4 +131,72 @@ RETURN
     RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .source_id}
     ORDER BY memory.importance DESC, memory.said_at DESC, memory.id
     LIMIT $pinned
-  } AS pinned
+  } AS pinned,
+  COLLECT {
+    // fragment: standing_items
+    UNWIND ['instruction', 'preference'] AS category
+    CALL (category) {
+      MATCH (item:Memory)
+        USING INDEX SEEK item:Memory(tenant_id, persona_id, category, state, said_at)
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.category = category AND
+        item.state = 'active' AND
+        item.said_at <= $now AND
+        item.flagged = false AND
+        (item.valid_to IS NULL OR item.valid_to > $now)
+      RETURN item
+      // Ordered by all properties of the index, so that it is read in its order and only up to the limit.
+      ORDER BY
+        item.tenant_id DESC,
+        item.persona_id DESC,
+        item.category DESC,
+        item.state DESC,
+        item.said_at DESC
+      LIMIT $standing
+      UNION ALL
+      MATCH (item:Candidate)
+        USING INDEX SEEK item:Candidate(tenant_id, persona_id, category, state, said_at)
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.category = category AND
+        item.state = 'pending' AND
+        item.said_at <= $now AND
+        item.flagged = false
+      RETURN item
+      ORDER BY
+        item.tenant_id DESC,
+        item.persona_id DESC,
+        item.category DESC,
+        item.state DESC,
+        item.said_at DESC
+      LIMIT $standing
+    }
+    // The night closes what a candidate contradicts; until then it is left out here.
+    WITH category, item
+    WHERE
+      item.fact IS NULL OR
+      NOT EXISTS {
+        MATCH (later:Candidate)
+          USING INDEX later:Candidate(tenant_id, persona_id, fact, said_at)
+        WHERE
+          later.tenant_id = $tenant_id AND
+          later.persona_id = $persona_id AND
+          later.fact = item.fact AND
+          later.said_at > item.said_at AND
+          later.said_at <= $now AND
+          later.state = 'pending' AND
+          NOT later.flagged AND
+          CASE
+            WHEN later.fact_value = item.fact_value THEN later.fact_stance <> item.fact_stance
+            ELSE later.fact_arity = 'single' AND later.fact_stance AND item.fact_stance
+          END
+      }
+    ORDER BY category, item.said_at DESC, item.id
+    LIMIT $standing
+    // end: standing_items
+    RETURN item {.id, .text, .said_at, .source_id}
+    ORDER BY category, item.said_at DESC, item.id
+  } AS standing

@@ -20,6 +20,8 @@
 // $from_at     zoned datetime
 // $to_at       zoned datetime, itself included
 // $as_of       zoned datetime: facts that ended by then are left out
+// $past_fact   string or null: the key of a fact whose history is asked for, so that what ended stays
+// $standing    list of strings or null: categories of items that bear on whatever is asked
 // $categories  list of strings or null
 // $tags        list of strings or null: all of them
 // $project     string or null
@@ -68,6 +70,24 @@ CALL () {
     ) SCORE AS score
   RETURN item, 2 * score - 1 AS similarity, null AS matched
   UNION ALL
+  UNWIND CASE WHEN $standing IS NULL THEN [] ELSE [1] END AS once
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
+      VECTOR INDEX meaning
+      FOR $embedding
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = $flagged AND
+        item.state IN $states AND
+        item.memory_type IN $types AND
+        item.said_at >= $from_at AND
+        item.said_at <= $to_at AND
+        item.category IN $standing
+      LIMIT 20
+    ) SCORE AS score
+  RETURN item, 2 * score - 1 AS similarity, null AS matched
+  UNION ALL
   WITH toFloatList($embedding) AS embedding
   MATCH (item:Memory {tenant_id: $tenant_id, persona_id: $persona_id, project: $project})
   WHERE item.flagged = $flagged AND item.state IN $states
@@ -103,7 +123,7 @@ WHERE
   item.memory_type IN $types AND
   item.said_at >= $from_at AND
   item.said_at <= $to_at AND
-  (item.valid_to IS NULL OR item.valid_to > $as_of) AND
+  (item.valid_to IS NULL OR item.valid_to > $as_of OR item.fact = $past_fact) AND
   ($categories IS NULL OR item.category IN $categories) AND
   ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(item.tags, []))) AND
   ($project IS NULL OR item.project = $project)
@@ -119,7 +139,8 @@ WITH
   hit.matched AS matched,
   $by_meaning * coalesce(hit.similarity, least_similarity, 0.0) +
     0.4 * coalesce(hit.matched / best_match, 0.0) +
-    CASE WHEN hit.item.about IN $people THEN 0.3 ELSE 0.0 END AS rough_score
+    CASE WHEN hit.item.about IN $people THEN 0.3 ELSE 0.0 END +
+    CASE WHEN hit.item.category IN $standing THEN 0.5 ELSE 0.0 END AS rough_score
 ORDER BY rough_score DESC, item.id
 LIMIT $limit
 WITH collect({item: item, similarity: similarity, matched: matched}) AS hits
@@ -163,7 +184,7 @@ CALL (known, reached) {
     item.memory_type IN $types AND
     item.said_at >= $from_at AND
     item.said_at <= $to_at AND
-    (item.valid_to IS NULL OR item.valid_to > $as_of) AND
+    (item.valid_to IS NULL OR item.valid_to > $as_of OR item.fact = $past_fact) AND
     ($categories IS NULL OR item.category IN $categories) AND
     ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(item.tags, []))) AND
     ($project IS NULL OR item.project = $project)
@@ -180,6 +201,7 @@ RETURN
     flagged: [item IN items | item.flagged],
     about: [item IN items | item.about],
     category: [item IN items | item.category],
+    fact: [item IN items | item.fact],
     tags: [item IN items | item.tags],
     project: [item IN items | item.project],
     importance: [item IN items | coalesce(item.importance, 5)],

@@ -90,6 +90,7 @@ RETURN
     flagged: [item IN items | item.flagged],
     about: [item IN items | item.about],
     category: [item IN items | item.category],
+    fact: [item IN items | item.fact],
     tags: [item IN items | item.tags],
     project: [item IN items | item.project],
     importance: [item IN items | coalesce(item.importance, 5)],

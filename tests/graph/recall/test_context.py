@@ -17,9 +17,10 @@ from engine.models import MemoryType
 from engine.policy.policy import Layer
 from engine.policy.stored import set_persona_policy
 from engine.recall.budget import Piece
-from engine.recall.context import PLACEHOLDER, Context, ContextRequest, assemble_context
+from engine.recall.context import Context, ContextRequest, assemble_context
 from engine.recall.hydration import Hydration, hydrate
 from engine.recall.recall import Recall
+from engine.recall.working_memory import PLACEHOLDER
 from engine.settings import Settings
 from engine.talk.checkpoints import make_checkpoints
 from tests.lives import BORN, FIRST_NIGHT, RULES, Life
@@ -299,6 +300,41 @@ async def test_turns_of_the_same_second_stand_in_the_order_they_arrived(life: Li
     for turns, result in assembled.items():
         shown = [piece.message_id for piece in result.pieces if piece.layer == "working"]
         assert shown == said[-turns:]
+
+
+@pytest.mark.spec("CTX-01", "CTX-05")
+async def test_instructions_and_preferences_stand_before_the_facts_of_every_context(
+    ada: Life,
+) -> None:
+    await ada.say("Always show types in code.", "I prefer short walks.", at=LATER)
+    await ada.say("The bus was late.", at=LATER + HOUR)
+
+    pieces = (await context(ada, query="Where does Sam live?", turns=1)).pieces
+    topic = [piece for piece in pieces if piece.layer == "topic"]
+
+    texts = [piece.content for piece in topic]
+    asked = texts.index("Sam asked to always show types in code.")
+    assert asked < texts.index("Sam prefers short walks.") < texts.index("Sam lives in Porto.")
+    assert all(piece.memory_id or piece.checkpoint_id for piece in topic)
+    assert all(piece.tokens for piece in topic)
+    hydration = await waking(ada)
+    assert [piece.content for piece in hydration.pieces if piece.layer == "standing"] == [
+        "Sam asked to always show types in code.",
+        "Sam prefers short walks.",
+    ]
+
+
+async def test_an_instruction_that_was_taken_back_or_forgotten_is_in_no_context(ada: Life) -> None:
+    first = await ada.say("Always cite sources.", "Always name the river.", at=LATER)
+    await ada.say("Stop citing sources.", at=LATER + HOUR)
+    await flag_message(ada.graph, Templates(), ada.caller, first[1], RULES, now=LATER + 2 * HOUR)
+    await ada.say("The bus was late.", at=LATER + 3 * HOUR)
+
+    told = [piece.content for piece in (await context(ada, query="a bridge", turns=1)).pieces]
+
+    assert "Sam asked to no longer cite sources." in told
+    assert "Sam asked to always cite sources." not in told
+    assert not [text for text in told if "river" in text]
 
 
 @pytest.mark.spec("CTX-01")

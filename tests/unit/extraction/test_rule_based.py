@@ -60,7 +60,29 @@ def test_a_semantic_item_says_who_what_and_whether() -> None:
         "attribute": "likes",
         "value": "coriander",
         "polarity": False,
+        "applies_to": None,
     }
+
+
+def test_only_a_user_gives_instructions() -> None:
+    content = "Always use two coats of paint. I prefer brushes."
+    by_user = extract(ExtractionInput("m1", "Sam", "user", content, NOW, ""))
+    by_persona = extract(ExtractionInput("m1", "Ada", "persona", content, NOW, ""))
+
+    kinds = [item.content["kind"] for item in of_type(by_user, MemoryType.SEMANTIC)]
+    assert kinds == ["instruction", "preference"]
+    assert [item.text for item in of_type(by_persona, MemoryType.SEMANTIC)] == [
+        "Ada prefers brushes."
+    ]
+
+
+def test_what_is_stated_before_a_question_is_kept() -> None:
+    (fact,) = of_type(
+        extract(message("I live in Porto, can you name a good baker?")), MemoryType.SEMANTIC
+    )
+
+    assert fact.text == "Sam lives in Porto."
+    assert not of_type(extract(message("I live in Porto, don't I?")), MemoryType.SEMANTIC)
 
 
 def test_a_persona_is_heard_like_a_user() -> None:

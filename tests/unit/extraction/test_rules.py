@@ -117,6 +117,7 @@ def test_an_example_is_extracted_as_the_rule_says(
     assert language_of(example.message) == language.name
     assert content["text"] == example.sentence
     assert content["polarity"] is not example.negated
+    assert content.get("applies_to") == example.applies_to
     if rule.entry.tables:  # the attribute is a word of the message
         assert str(content["attribute"]) in example.sentence
     else:

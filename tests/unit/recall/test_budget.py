@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.errors import Invalid
 from engine.recall.budget import LayerPieces, Piece, fill_layers, list_left_out, room_after_identity
-from engine.recall.context import PLACEHOLDER, working_memory
+from engine.recall.working_memory import PLACEHOLDER, working_memory
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 

@@ -54,6 +54,7 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
         **dict.fromkeys(
             (
                 "category",
+                "fact",
                 "tags",
                 "project",
                 "valid_from",
