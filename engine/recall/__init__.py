@@ -7,6 +7,7 @@ from engine.recall.context import Context, ContextRequest, assemble_context
 from engine.recall.fulltext import full_text_query
 from engine.recall.hydration import Hydration, hydrate
 from engine.recall.recall import Filters, Recall, RecallResult
+from engine.recall.reranking import Reranker, open_reranker, rerank
 from engine.recall.uses import UseLog, count_recorded_uses
 
 __all__ = [
@@ -16,9 +17,12 @@ __all__ = [
     "Hydration",
     "Recall",
     "RecallResult",
+    "Reranker",
     "UseLog",
     "assemble_context",
     "count_recorded_uses",
     "full_text_query",
     "hydrate",
+    "open_reranker",
+    "rerank",
 ]
