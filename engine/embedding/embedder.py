@@ -17,6 +17,7 @@ from engine.embedding.encoders import (
     onnx_folder,
 )
 from engine.embedding.lexicon import Lexicon, load_lexicon
+from engine.embedding.onnx_models import known_model
 from engine.embedding.vectors import Vector
 from engine.errors import Misconfigured
 from engine.settings import Settings
@@ -42,6 +43,7 @@ class Embedder:
     ) -> None:
         self.model = model
         self.dimensions = dimensions
+        self._known = known_model(model)
         self._load = load
         self._encoder: Encoder | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
@@ -58,7 +60,8 @@ class Embedder:
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of these texts, in the same order."""
-        return await self._run(self._encode, texts) if texts else []
+        before = self._known.before_text
+        return await self._run(self._encode, [before + text for text in texts]) if texts else []
 
     async def embed_query(self, text: str) -> Vector:
         """The vector of a question, from the cache when it was asked before.
@@ -103,7 +106,7 @@ class Embedder:
         return await loop.run_in_executor(self._thread, function, *arguments)
 
     async def _embed_one(self, text: str) -> Vector:
-        return (await self.embed([text]))[0]
+        return (await self._run(self._encode, [self._known.before_question + text]))[0]
 
     def _loaded(self) -> Encoder:
         if self._encoder is None:
@@ -112,7 +115,13 @@ class Embedder:
 
     def _load_lexicon(self) -> Lexicon:
         vocabulary = self._loaded().vocabulary()
-        return load_lexicon(vocabulary, self._lexicon_file, self._encode, self.dimensions)
+        return load_lexicon(
+            vocabulary,
+            self._lexicon_file,
+            self._encode,
+            self.dimensions,
+            min_similarity=self._known.min_word_similarity,
+        )
 
     def _encode(self, texts: Sequence[str]) -> list[Vector]:
         vectors = self._loaded().encode(texts)

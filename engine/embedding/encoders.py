@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 
 from engine.embedding.coverage import known_share, knows_ideographs
+from engine.embedding.onnx_models import KnownModel, known_model
 from engine.embedding.vectors import Vector, normalized
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
 from engine.settings import DEFAULT_MODEL, Settings
@@ -63,15 +64,14 @@ class OnnxEncoder(Encoder):
         if not (folder / "model.onnx").exists():
             remedy = (
                 "Run `pentimento install`."
-                if model == DEFAULT_MODEL
-                else "Only the default model comes as ONNX: set PENTIMENTO_EMBEDDER to "
+                if known_model(model).onnx
+                else "It does not come as ONNX: set PENTIMENTO_EMBEDDER to "
                 "sentence-transformers (pip install 'pentimento[models]') for this one."
             )
             raise ModelMissing(model, remedy)
-        from fastembed import TextEmbedding
         from tokenizers import Tokenizer
 
-        self._model = TextEmbedding(model, specific_model_path=str(folder))
+        self._model = open_fastembed(known_model(model), folder)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -105,6 +105,24 @@ class OnnxEncoder(Encoder):
             )
             for text, encoding in zip(texts, encoded, strict=True)
         ]
+
+
+def open_fastembed(model: KnownModel, folder: Path) -> Any:
+    """The model of a folder, under a name of its own: fastembed's own entries fetch other files."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = f"pentimento/{model.name}"
+    if all(entry["model"] != name for entry in TextEmbedding.list_supported_models()):
+        TextEmbedding.add_custom_model(
+            name,
+            pooling=PoolingType.CLS if model.pooling == "first" else PoolingType.MEAN,
+            normalization=True,
+            sources=ModelSource(hf=model.name),
+            dim=model.dimensions,
+            model_file="model.onnx",
+        )
+    return TextEmbedding(name, specific_model_path=str(folder))
 
 
 class SentenceTransformersEncoder(Encoder):

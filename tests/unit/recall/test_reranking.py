@@ -15,33 +15,16 @@ from engine.errors import Misconfigured, RerankerUnavailable
 from engine.recall.reranking import MAX_TOKENS, OnnxReranker, open_reranker, rerank
 from engine.settings import Settings
 
-VOCABULARY = {
-    word: token_id
-    for token_id, word in enumerate(
-        [
-            "[PAD]",
-            "[UNK]",
-            "[SEP]",
-            "where",
-            "does",
-            "sam",
-            "live",
-            "in",
-            "lisbon",
-            "the",
-            "dog",
-            "sleeps",
-            "a",
-            "lot",
-            "tea",
-            "is",
-            "green",
-            "my",
-            "sister",
-            "paints",
-        ]
-    )
-}
+SPECIAL = ("[PAD]", "[UNK]", "[SEP]")
+PHRASES = (
+    "where does sam live",
+    "in lisbon",
+    "the dog sleeps a lot",
+    "tea is green",
+    "my sister paints",
+)
+KNOWN = [*SPECIAL, *(word for phrase in PHRASES for word in phrase.split())]
+VOCABULARY = {word: token_id for token_id, word in enumerate(dict.fromkeys(KNOWN))}
 
 
 def tokenizer_json() -> str:
