@@ -10,6 +10,7 @@ texts of the data: one question at a time, and many texts at once.
 
 import asyncio
 import json
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -37,6 +38,12 @@ def passages(text: str) -> list[str]:
     return [" ".join(words[start : start + PASSAGE_WORDS]) for start in starts]
 
 
+def without_names(question: str, conversation: dict[str, Any]) -> str:
+    """The question as recall embeds it: a name is near to all that was said to or about someone."""
+    names = "|".join(map(re.escape, conversation["speakers"]))
+    return re.sub(rf"\b(?:{names})(?:'s)?\b", "", question)
+
+
 async def embed_all(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vector]:
     """The vector of each text; equal texts are encoded once."""
     unique = list(dict.fromkeys(texts))
@@ -46,7 +53,7 @@ async def embed_all(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vecto
     return dict(zip(unique, vectors, strict=True))
 
 
-async def recalls(embedder: Embedder, conversation: dict[str, Any]) -> list[tuple[float, float]]:
+async def recalls(embedder: Embedder, conversation: dict[str, Any]) -> list[tuple[float, ...]]:
     """For each question, recall@10 over whole messages and over passages."""
     turns = conversation["turns"]
     pieces = [passages(turn["text"]) for turn in turns]
@@ -57,7 +64,7 @@ async def recalls(embedder: Embedder, conversation: dict[str, Any]) -> list[tupl
     starts = np.cumsum([0, *map(len, pieces)])[:-1]
     found = []
     for question in conversation["questions"]:
-        vector = await embedder.embed_query(question["question"])
+        vector = await embedder.embed_query(without_names(question["question"], conversation))
         evidence = set(question["evidence"])
         found.append(
             tuple(

@@ -79,7 +79,7 @@ MODEL_JARS = {
         "bge-small-en-v1.5-q",
     ),
 }
-SPECIAL_TOKENS = {
+SPECIAL_TOKENS: dict[str, object] = {
     "cls_token": "[CLS]",
     "mask_token": "[MASK]",
     "pad_token": "[PAD]",

@@ -16,7 +16,7 @@ from engine.extraction.gate import GateResult, gate
 from engine.extraction.rules import load_language
 from engine.extraction.statements import statements
 from engine.models import MemoryType
-from engine.text import fingerprint, is_english
+from engine.text import ENGLISH, fingerprint, language_of
 
 MY_AT_START = re.compile(r"^(?:my|our)\b")
 
@@ -82,13 +82,8 @@ def items(
     if language := load_language(language_name):
         for statement in statements(gated.kept, message.speaker, language):
             yield Extracted(MemoryType.SEMANTIC, statement.text, statement.as_content())
-    if language_name == "english" and (felt := strongest_feeling(gated.kept, lexicon=lexicon)):
+    if language_name == ENGLISH and (felt := strongest_feeling(gated.kept, lexicon=lexicon)):
         yield somatic(message, felt)
-
-
-def language_of(text: str) -> str:
-    """The name of the text's language, as the rule files declare it; empty when it is not known."""
-    return "english" if is_english(text) else ""
 
 
 def episode(message: ExtractionInput, content: str) -> Extracted:

@@ -1,7 +1,9 @@
 """Parses a question: its topic, the people it names, and the periods it asks about.
 
-The rules know English; in other languages the whole question is the topic. People's names are cut
-from the text that is embedded, because a name makes everything said about that person similar.
+The rules know English, and what `languages/*.toml` tells of others: there the words that ask are
+listed, and times are put into English before they are read. In a language without a file the whole
+question is the topic. People's names are cut from the text that is embedded, because a name makes
+everything said about that person similar.
 """
 
 import re
@@ -12,7 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from engine.text import FIRST_PERSON, QUESTION_WORDS, SECOND_PERSON, straighten_quotes, words
+from engine.recall.languages import question_language
+from engine.text import straighten_quotes, words
 
 MAX_DATED_CHARACTERS = 4000  # in which dates are searched; some paste pages of text
 DAY = timedelta(days=1)
@@ -98,22 +101,24 @@ def parse_question(
 
     When it names nobody, "I" means `asked_by` and "you" the persona.
     """
+    language = question_language(asked)
     named, text = cut_names(straighten_quotes(asked), people)
     lowered = [word.lower() for word in words(text)]
     if not named:
-        named |= {asked_by} if asked_by and FIRST_PERSON & {*lowered} else set()
-        named |= {persona_name} if persona_name and SECOND_PERSON & {*lowered} else set()
+        named |= {asked_by} if asked_by and language.first_person & {*lowered} else set()
+        named |= {persona_name} if persona_name and language.second_person & {*lowered} else set()
     topic_words = [
         word
         for word in dict.fromkeys(map(without_possessive, lowered))
-        if word and word not in QUESTION_WORDS
+        if word and word not in language.question_words
     ]
+    dated = straighten_quotes(asked[:MAX_DATED_CHARACTERS])
     topic = " ".join(text.split()).strip(" ,.:;-") or asked
     return Question(
         text=topic if topic_words else asked,
         words=tuple(topic_words or dict.fromkeys(lowered)),
         people=frozenset(named),
-        periods=tuple(periods_in(straighten_quotes(asked[:MAX_DATED_CHARACTERS]), now)),
+        periods=tuple(periods_in(language.times_in_english(dated), now)),
     )
 
 

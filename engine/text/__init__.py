@@ -3,10 +3,10 @@
 Imports no other room of the engine.
 """
 
+from engine.text.languages import ENGLISH, language_of, stem_of
 from engine.text.prose import (
     clean_text,
     fingerprint,
-    is_english,
     sentences,
     straighten_quotes,
     words,
@@ -30,12 +30,12 @@ from engine.text.themes import (
     join_with_and,
     most_common_form,
     name_theme,
-    stem_of,
     word_before,
 )
 
 __all__ = [
     "DETERMINERS",
+    "ENGLISH",
     "FIRST_PERSON",
     "FUNCTION_WORDS",
     "MAX_READ_CHARACTERS",
@@ -49,8 +49,8 @@ __all__ = [
     "fingerprint",
     "forms_by_stem",
     "is_about",
-    "is_english",
     "join_with_and",
+    "language_of",
     "most_common_form",
     "name_theme",
     "sentences",

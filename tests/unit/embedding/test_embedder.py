@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 import json
 import subprocess
 import sys
@@ -279,7 +280,8 @@ async def test_what_a_model_wants_before_questions_and_texts_is_put_there() -> N
     plain, prefixed = LetterEncoder(), LetterEncoder()
     names = {"letters": plain, "intfloat/multilingual-e5-small": prefixed}
     for name, encoder in names.items():
-        embedder = Embedder(lambda it=encoder: it, model=name, dimensions=DIMENSIONS, cache=2)
+        held = itertools.repeat(encoder).__next__
+        embedder = Embedder(held, model=name, dimensions=DIMENSIONS, cache=2)
         await embedder.embed(["Ada paints."])
         await embedder.embed_query("Who paints?")
         embedder.close()
