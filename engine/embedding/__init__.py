@@ -17,6 +17,7 @@ from engine.embedding.memory_vectors import (
     search_scope,
 )
 from engine.embedding.model_record import claim_model
+from engine.embedding.onnx_models import KnownModel, known_model
 from engine.embedding.vectors import Vector, normalized
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "EmbeddedText",
     "Embedder",
     "Encoder",
+    "KnownModel",
     "Lexicon",
     "MemoryVectors",
     "TextInContext",
@@ -33,6 +35,7 @@ __all__ = [
     "embed_in_context",
     "estimate_tokens",
     "has_reliable_vector",
+    "known_model",
     "lexicon_file",
     "normalized",
     "onnx_folder",

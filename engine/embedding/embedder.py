@@ -21,6 +21,7 @@ from engine.embedding.encoders import (
     onnx_folder,
 )
 from engine.embedding.lexicon import Lexicon, load_lexicon
+from engine.embedding.onnx_models import known_model
 from engine.embedding.vectors import Vector
 from engine.errors import Misconfigured
 from engine.settings import Settings
@@ -49,6 +50,7 @@ class Embedder:
     ) -> None:
         self.model = model
         self.dimensions = dimensions
+        self._known = known_model(model)
         self._load = load
         self._encoder: Encoder | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
@@ -67,7 +69,8 @@ class Embedder:
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of these texts, in the same order."""
-        return await self._run(self._encode, texts) if texts else []
+        before = self._known.before_text
+        return await self._run(self._encode, [before + text for text in texts]) if texts else []
 
     async def embed_query(self, text: str) -> Vector:
         """The vector of a question, from the cache when it was asked before.
@@ -128,7 +131,8 @@ class Embedder:
     async def _encode_batch(self, batch: Sequence[tuple[str, asyncio.Future[Vector]]]) -> None:
         """Encode questions together. What fails, fails for each of them."""
         try:
-            vectors = await self.embed([text for text, _ in batch])
+            before = self._known.before_question
+            vectors = await self._run(self._encode, [before + text for text, _ in batch])
         except asyncio.CancelledError:
             for _, query in batch:
                 query.cancel()
@@ -147,7 +151,13 @@ class Embedder:
 
     def _load_lexicon(self) -> Lexicon:
         vocabulary = self._loaded().vocabulary()
-        return load_lexicon(vocabulary, self._lexicon_file, self._encode, self.dimensions)
+        return load_lexicon(
+            vocabulary,
+            self._lexicon_file,
+            self._encode,
+            self.dimensions,
+            min_similarity=self._known.min_word_similarity,
+        )
 
     def _encode(self, texts: Sequence[str]) -> list[Vector]:
         vectors = self._loaded().encode(texts)

@@ -14,9 +14,10 @@ from typing import Any
 import httpx
 
 from engine.embedding.coverage import known_share, knows_ideographs
+from engine.embedding.onnx_models import KnownModel, known_model
 from engine.embedding.vectors import Vector, normalized
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
-from engine.settings import DEFAULT_MODEL, INT8_SUFFIX, Settings
+from engine.settings import DEFAULT_MODEL, Settings
 
 REMOTE_TIMEOUT = 10.0  # seconds
 BATCH_SIZE = 8  # texts encoded together; measured best on two cores, 32 is a quarter slower
@@ -63,19 +64,18 @@ class OnnxEncoder(Encoder):
         if not (folder / "model.onnx").exists():
             remedy = (
                 "Run `pentimento install`."
-                if model in (DEFAULT_MODEL, f"{DEFAULT_MODEL}{INT8_SUFFIX}")
-                else "Only the default model comes as ONNX: set PENTIMENTO_EMBEDDER to "
+                if known_model(model).onnx
+                else "It does not come as ONNX: set PENTIMENTO_EMBEDDER to "
                 "sentence-transformers (pip install 'pentimento[models]') for this one."
             )
             raise ModelMissing(model, remedy)
-        from fastembed import TextEmbedding
         from tokenizers import Tokenizer
 
-        # An int8 model scales numbers by the largest in the batch, so that the vector of a text
+        known = known_model(model)
+        # A rounded model scales numbers by the largest in the batch, so that the vector of a text
         # depends on the texts beside it: cosines down to 0.96. Alone it has one vector.
-        self._batch_size = 1 if model.endswith(INT8_SUFFIX) else BATCH_SIZE
-        name = model.removesuffix(INT8_SUFFIX)
-        self._model = TextEmbedding(name, specific_model_path=str(folder), threads=threads)
+        self._batch_size = 1 if known.is_rounded else BATCH_SIZE
+        self._model = open_fastembed(known, folder, threads)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -109,6 +109,24 @@ class OnnxEncoder(Encoder):
             )
             for text, encoding in zip(texts, encoded, strict=True)
         ]
+
+
+def open_fastembed(model: KnownModel, folder: Path, threads: int | None) -> Any:
+    """The model of a folder, under a name of its own: fastembed's own entries fetch other files."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = f"pentimento/{model.name}"
+    if all(entry["model"] != name for entry in TextEmbedding.list_supported_models()):
+        TextEmbedding.add_custom_model(
+            name,
+            pooling=PoolingType.CLS if model.pooling == "first" else PoolingType.MEAN,
+            normalization=True,
+            sources=ModelSource(hf=model.name),
+            dim=model.dimensions,
+            model_file="model.onnx",
+        )
+    return TextEmbedding(name, specific_model_path=str(folder), threads=threads)
 
 
 class SentenceTransformersEncoder(Encoder):

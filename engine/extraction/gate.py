@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from engine.extraction.courtesies import REASON_BY_COURTESY
 from engine.text import (
+    ENGLISH,
     UNINFORMATIVE_WORDS,
     clean_text,
     fingerprint,
-    is_english,
+    language_of,
     sentences,
     straighten_quotes,
     words,
@@ -220,7 +221,7 @@ def is_informative(folded: str) -> bool:
 
 def is_foreign(sentence: str) -> bool:
     """Whether a question may tell something in a language `is_informative` does not know."""
-    return len(words(sentence)) > MAX_FOREIGN_SMALL_TALK_WORDS and not is_english(sentence)
+    return len(words(sentence)) > MAX_FOREIGN_SMALL_TALK_WORDS and language_of(sentence) != ENGLISH
 
 
 def is_unspaced(folded: str) -> bool:

@@ -17,7 +17,7 @@ from engine.extraction.gate import GateResult, gate
 from engine.extraction.rules import load_language
 from engine.extraction.statements import statements
 from engine.models import MemoryType
-from engine.text import fingerprint, is_english, split_passages, without_unprintable
+from engine.text import ENGLISH, fingerprint, language_of, split_passages, without_unprintable
 
 MAX_JUNK_CHARACTERS = 300  # a longer passage is not looked at by the gate again
 MY_AT_START = re.compile(r"^(?:my|our)\b")
@@ -87,13 +87,8 @@ def items(
             if statement.kind == "instruction" and message.role != "user":
                 continue
             yield Extracted(MemoryType.SEMANTIC, statement.text, statement.as_content())
-    if language_name == "english" and (felt := strongest_feeling(gated.kept, lexicon=lexicon)):
+    if language_name == ENGLISH and (felt := strongest_feeling(gated.kept, lexicon=lexicon)):
         yield somatic(message, felt)
-
-
-def language_of(text: str) -> str:
-    """The name of the text's language, as the rule files declare it; empty when it is not known."""
-    return "english" if is_english(text) else ""
 
 
 def episodes(message: ExtractionInput, content: str) -> Iterator[Extracted]:

@@ -1,7 +1,9 @@
 """Parses a question: its topic, the people it names, and the periods it asks about.
 
-The rules know English; in other languages the whole question is the topic. People's names are cut
-from the text that is embedded, because a name makes everything said about that person similar.
+The rules know English, and what `languages/*.toml` tells of others: there the words that ask are
+listed, and times are put into English before they are read. In a language without a file the whole
+question is the topic. People's names are cut from the text that is embedded, because a name makes
+everything said about that person similar.
 """
 
 import re
@@ -14,7 +16,8 @@ from functools import lru_cache
 
 from engine.recall.asked_facts import asked_fact
 from engine.recall.frames import frame_of
-from engine.text import FIRST_PERSON, QUESTION_WORDS, straighten_quotes, words
+from engine.recall.languages import ENGLISH_QUESTIONS, question_language
+from engine.text import straighten_quotes, words
 
 MAX_DATED_CHARACTERS = 4000  # in which dates are searched; some paste pages of text
 DAY = timedelta(days=1)
@@ -106,26 +109,33 @@ def parse_question(
 
     When it names nobody, "did you say" means the persona, and else "I" means `asked_by`.
     """
+    language = question_language(asked)
     frame = frame_of(straighten_quotes(asked))
     named, text = cut_names(frame.topic, people)
     looks_forward = not named and not frame.looks_back
     lowered = [word.lower() for word in words(text)]
-    if not named and frame.asks_persona:
-        named = {persona_name} if persona_name else set()
-    elif not named and asked_by and FIRST_PERSON & {word.lower() for word in words(asked)}:
-        named = {asked_by}
+    if not named:
+        asked_words = {word.lower() for word in words(asked)}
+        # English has rules for "did you say"; elsewhere any "you" means the persona.
+        is_english = language is ENGLISH_QUESTIONS
+        says_you = not is_english and language.second_person & asked_words
+        asks_persona = frame.asks_persona or bool(says_you)
+        meant = persona_name if asks_persona else asked_by
+        if meant and (asks_persona or language.first_person & asked_words):
+            named = {meant}
     fact = asked_fact(asked, people=sorted(named), persona_name=persona_name)
     topic_words = [
         word
         for word in dict.fromkeys(map(without_possessive, lowered))
-        if word and word not in QUESTION_WORDS
+        if word and word not in language.question_words
     ]
+    dated = straighten_quotes(asked[:MAX_DATED_CHARACTERS])
     topic = " ".join(text.split()).strip(" ,.:;-") or asked
     return Question(
         text=topic if topic_words else asked,
         words=tuple(topic_words or dict.fromkeys(lowered)),
         people=frozenset(named),
-        periods=tuple(periods_in(straighten_quotes(asked[:MAX_DATED_CHARACTERS]), now)),
+        periods=tuple(periods_in(language.times_in_english(dated), now)),
         persona=persona_name,
         fact=fact.key if fact else None,
         asks_past=bool(fact and fact.past),

@@ -90,10 +90,7 @@ class Search:
             & (table.numbers["flagged"] == flagged)
             & np.isin(table.states, [STATES[state] for state in self.states(flagged=flagged)])
             & (said_at <= microseconds(self.to_at))
-            & (
-                (table.valid_to > microseconds(self.at))
-                | table.is_named(table.facts, self.past_fact)
-            )
+            & (holds | table.is_named(table.facts, self.past_fact))
         )
         if len(filters.types) < len(TYPES):
             allowed &= np.isin(table.types, [TYPES[kind.value] for kind in filters.types])

@@ -3,11 +3,11 @@
 Imports no other room of the engine.
 """
 
+from engine.text.languages import ENGLISH, language_of, stem_of
 from engine.text.passages import MAX_PASSAGES, PASSAGE_WORDS, split_passages
 from engine.text.prose import (
     clean_text,
     fingerprint,
-    is_english,
     sentences,
     straighten_quotes,
     without_unprintable,
@@ -33,12 +33,12 @@ from engine.text.themes import (
     join_with_and,
     most_common_form,
     name_theme,
-    stem_of,
     word_before,
 )
 
 __all__ = [
     "DETERMINERS",
+    "ENGLISH",
     "FIRST_PERSON",
     "FUNCTION_WORDS",
     "MAX_PASSAGES",
@@ -55,8 +55,8 @@ __all__ = [
     "fingerprint",
     "forms_by_stem",
     "is_about",
-    "is_english",
     "join_with_and",
+    "language_of",
     "most_common_form",
     "name_theme",
     "question_terms",

@@ -5,8 +5,6 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.text.stop_words import ENGLISH_WORDS
-
 UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]"
 )
@@ -38,8 +36,6 @@ ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|e\.g|i\.e|[A-HJ-Z]|[apm])\.$"
 )
 ABBREVIATION_WINDOW = 10  # characters before a full stop that are enough to see an abbreviation
-MIN_ENGLISH_SHARE = 0.15  # of a text's words that are in ENGLISH_WORDS
-FEW_WORDS = 4  # a text with fewer is English when it is ASCII
 
 
 def clean_text(text: str) -> str:
@@ -93,14 +89,3 @@ def fingerprint(text: str) -> str:
     if has_combining_marks(folded):
         return NOT_MARKED_WORD.sub(" ", folded.replace("_", " ")).strip()
     return NOT_WORD.sub(" ", folded).strip()
-
-
-def is_english(text: str) -> bool:
-    """Whether a text is probably English, the only language the extraction rules know."""
-    lowered = [word.lower() for word in words(straighten_quotes(text))]
-    if not lowered:
-        return False
-    english_count = sum(word in ENGLISH_WORDS for word in lowered)
-    if len(lowered) < FEW_WORDS:
-        return text.isascii() or english_count > 0
-    return english_count >= MIN_ENGLISH_SHARE * len(lowered)

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from engine.text.languages import STEM_CACHE_SIZE, stem_of
 from engine.text.passages import UNSPACED
 from engine.text.prose import COMBINING_MARKS, has_combining_marks, straighten_quotes
 from engine.text.stop_words import FUNCTION_WORDS
-from engine.text.themes import STEM_CACHE_SIZE, stem_of
 
 # The different terms of a text, sorted, and how often each occurs.
 TermHashes = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]

@@ -4,35 +4,23 @@ A text is read once, up to `MAX_READ_CHARACTERS`, into `WordForms`; the rest wor
 linear in the number of words.
 """
 
-import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import snowballstemmer
-
+from engine.text.languages import (
+    ENGLISH,
+    STEM_CACHE_SIZE,
+    language_of,
+    stem_of,
+    text_languages,
+)
 from engine.text.prose import straighten_quotes, words
 from engine.text.stop_words import NAMES_NO_THEME, STOP_WORDS
 
 MAX_TERMS = 3  # that name a theme
 MAX_READ_CHARACTERS = 4_000  # what a text says only after two pages is not its theme
-STEM_CACHE_SIZE = 65_536  # words; most texts use a few thousand
-
-_thread_state = threading.local()
-
-
-def stemmer() -> snowballstemmer.stemmer:
-    """This thread's stemmer. A stemmer keeps state while it works, so threads share none."""
-    if not hasattr(_thread_state, "stemmer"):
-        _thread_state.stemmer = snowballstemmer.stemmer("english")
-    return _thread_state.stemmer
-
-
-@lru_cache(maxsize=STEM_CACHE_SIZE)
-def stem_of(word: str) -> str:
-    """The stem of a word in lower case."""
-    return str(stemmer().stemWord(word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +36,12 @@ class WordForms:
         forms: dict[str, Counter[str]] = {}
         before: dict[str, set[str]] = {}
         previous = ""
-        for word in words(straighten_quotes(text[:MAX_READ_CHARACTERS])):
+        read = text[:MAX_READ_CHARACTERS]
+        language = language_of(read) or ENGLISH
+        for word in words(straighten_quotes(read)):
             folded = word.lower()
-            stem = stem_of(folded)
-            if names_something(folded):
+            stem = stem_of(folded, language)
+            if names_something(folded, language):
                 forms.setdefault(stem, Counter())[word] += 1
             if previous:
                 before.setdefault(stem, set()).add(previous)
@@ -131,9 +121,11 @@ def qualifies(word: str) -> bool:
 
 
 @lru_cache(maxsize=STEM_CACHE_SIZE)
-def names_something(word: str) -> bool:
+def names_something(word: str, language: str = ENGLISH) -> bool:
     """Whether a word in lower case is a content word that can name a theme."""
     if word in STOP_WORDS or word in NAMES_NO_THEME or is_past_tense(word):
+        return False
+    if word in text_languages()[language].stop_words:
         return False
     return len(word) > 2 and "'" not in word and not word.isdigit()
 

@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from engine.embedding.coverage import known_share, knows_ideographs
 from engine.embedding.embedder import Embedder, open_embedder
+from engine.embedding.lexicon import MIN_SIMILARITY, estimate_min_similarity, whole_words
 from engine.embedding.vectors import Vector, normalized
 from engine.errors import EmbedderUnavailable, Misconfigured, ModelMissing
 from engine.settings import DEFAULT_MODEL, Settings
@@ -373,6 +375,36 @@ async def test_a_remote_service_that_is_away_is_unavailable() -> None:
         await a_remote("http://127.0.0.1:9/v1/").embed(["abba"])
     with pytest.raises(Misconfigured, match="EMBEDDING_URL"):
         await an_embedder(embedder="remote").embed(["abba"])
+
+
+async def test_what_a_model_wants_before_questions_and_texts_is_put_there() -> None:
+    plain, prefixed = LetterEncoder(), LetterEncoder()
+    names = {"letters": plain, "intfloat/multilingual-e5-small": prefixed}
+    for name, encoder in names.items():
+        held = itertools.repeat(encoder).__next__
+        embedder = Embedder(held, model=name, dimensions=DIMENSIONS, cache=2)
+        await embedder.embed(["Ada paints."])
+        await embedder.embed_query("Who paints?")
+        embedder.close()
+
+    assert plain.encoded == ["Ada paints.", "Who paints?"]
+    assert prefixed.encoded == ["passage: Ada paints.", "query: Who paints?"]
+
+
+def test_a_model_whose_words_are_all_near_each_other_has_few_matches_too() -> None:
+    random = np.random.default_rng(1)
+    vectors = np.stack([normalized(row) for row in random.normal(2.0, 1.0, (1600, 8))])
+
+    threshold = estimate_min_similarity(vectors)
+
+    matching = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)] >= threshold
+    assert matching.mean() == pytest.approx(0.005, abs=0.001)
+    assert estimate_min_similarity(vectors[:100]) == MIN_SIMILARITY
+
+
+def test_pieces_that_continue_a_word_are_no_words() -> None:
+    assert whole_words(["the", "##ing", "cat"]) == ["the", "cat"]
+    assert whole_words(["\u2581the", "ing", "\u2581cat", "\u2581"]) == ["the", "cat"]
 
 
 @pytest.mark.models

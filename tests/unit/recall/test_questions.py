@@ -128,3 +128,42 @@ def test_people_are_found_as_by_a_pattern_for_each_of_them(
     text = asked.lower() if lowercase else asked
 
     assert cut_names(text, people)[0] == named_by_patterns(text, people)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "people", "start", "end"),
+    [
+        ("Wo wohnt Ana?", ("wohnt",), {"Ana"}, None, None),
+        ("Was habe ich im März gemacht?", ("märz", "gemacht"), {"Sam"}, (3, 1), (4, 1)),
+        ("Was war letzte Woche los?", None, set(), (5, 11), (5, 21)),
+        ("Wohin bin ich vor drei Wochen gefahren?", None, {"Sam"}, (4, 24), (5, 3)),
+        ("Was haben wir am Montag besprochen?", None, set(), (5, 18), (5, 19)),
+        ("Was habe ich am 3. April gesagt?", None, {"Sam"}, (4, 3), (4, 4)),
+        ("¿Dónde vive Ana?", ("vive",), {"Ana"}, None, None),
+        ("¿Qué hice en marzo?", ("hice", "marzo"), set(), (3, 1), (4, 1)),
+        ("¿Qué pasó la semana pasada?", None, set(), (5, 11), (5, 21)),
+        ("¿Qué hice el 3 de abril de 2026?", None, set(), (4, 3), (4, 4)),
+        ("¿A dónde fui hace dos meses?", None, set(), (3, 11), (3, 31)),
+        ("¿Qué te dije el lunes?", None, {"Sam", "Pentimento"}, (5, 18), (5, 19)),
+    ],
+)
+def test_questions_in_german_and_spanish_are_read_by_their_files(
+    asked: str,
+    words: tuple[str, ...] | None,
+    people: set[str],
+    start: tuple[int, int] | None,
+    end: tuple[int, int] | None,
+) -> None:
+    now = datetime(2026, 5, 20, 12, tzinfo=UTC)
+
+    question = parse_question(
+        asked, people=["Ana", "Sam"], now=now, asked_by="Sam", persona_name="Pentimento"
+    )
+
+    assert words is None or question.words == words
+    assert question.people == people
+    days = [
+        ((period.start.month, period.start.day), (period.end.month, period.end.day))
+        for period in question.periods
+    ]
+    assert days == ([(start, end)] if start else [])
