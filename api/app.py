@@ -40,7 +40,7 @@ from engine.embedding import Embedder, claim_model, open_embedder
 from engine.errors import EngineError, Unavailable
 from engine.forgetting import open_acknowledger
 from engine.policy import set_deployment_policy
-from engine.recall import Recall, UseLog
+from engine.recall import Recall, UseLog, open_reranker
 from engine.service import (
     Clock,
     Jobs,
@@ -122,6 +122,7 @@ def create_app(settings: Settings | None = None) -> Application:
         seconds=settings.persona_cache_seconds,
         profile=settings.recall_profile,
         hot_bytes=settings.hot_megabytes * MEGABYTE,
+        reranker=open_reranker(settings),
     )
 
     # What runs from start to stop

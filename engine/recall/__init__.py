@@ -8,7 +8,7 @@ from engine.recall.fulltext import full_text_query
 from engine.recall.hydration import Hydration, hydrate
 from engine.recall.ranking import PROFILES, RankingProfile
 from engine.recall.recall import Recall, RecallResult
-from engine.recall.reranking import Reranker, open_reranker, rerank
+from engine.recall.reranking import open_reranker
 from engine.recall.search import Filters
 from engine.recall.uses import UseLog, count_recorded_uses
 
@@ -21,12 +21,10 @@ __all__ = [
     "RankingProfile",
     "Recall",
     "RecallResult",
-    "Reranker",
     "UseLog",
     "assemble_context",
     "count_recorded_uses",
     "full_text_query",
     "hydrate",
     "open_reranker",
-    "rerank",
 ]

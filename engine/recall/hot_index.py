@@ -75,8 +75,7 @@ class HotIndex:
             asked_at = time.monotonic()
             since = persona.read_from(asked_at)
             hits, fallback = persona.rank(search)
-            end = search.start + search.limit
-            to_check = [hit.id for hit in hits[search.start : end] if hit.id not in checked]
+            to_check = [hit.id for hit in search.returned(hits) if hit.id not in checked]
             if checked and not to_check:
                 return hits, fallback
             changes = await read_changes(self._graph, *key, since=since, checked_ids=to_check)

@@ -16,6 +16,7 @@ from engine.recall.graph_index import GraphIndex
 from engine.recall.hot_index import RECALLS, HotIndex
 from engine.recall.questions import Question, parse_question
 from engine.recall.ranking import PROFILES, RankedHit, RankingProfile, moment
+from engine.recall.reranking import Reranker, rerank
 from engine.recall.search import MAX_PAGED, Filters, Search
 from engine.store import Graph, decode_place, encode_cursor
 
@@ -92,9 +93,11 @@ class Recall:
         seconds: float,
         profile: str = DEFAULT_PROFILE,
         hot_bytes: int = 0,
+        reranker: Reranker | None = None,
     ) -> None:
         self._graph = graph
         self._embedder = embedder
+        self._reranker = reranker
         self._graph_index = GraphIndex(graph)
         self._hot_index = HotIndex(graph, dimensions=embedder.dimensions, max_bytes=hot_bytes)
         self._profiles: TTLCache[tuple[str, str], PersonaProfile] = TTLCache(
@@ -147,15 +150,28 @@ class Recall:
             facts_apart=facts_apart,
             by_spelling=not await self._embedder.embeds_reliably(question.text),
             threshold=figures.forget_fallback_threshold,
+            reranked=self._reranker.depth if self._reranker else 0,
         )
         found = await self._hot_index.find(search)
         RECALLS.labels("graph" if found is None else "memory").inc()
         hits, fallback = found or await self._graph_index.find(search, lexicon)
+        if not fallback:
+            hits = await self._reranked(asked, hits)
         end = start + limit
         factor = figures.fallback_confidence_factor
         page = [as_hit(hit, ranking, factor, explain=explain) for hit in hits[start:end]]
         next_cursor = encode_cursor(str(end)) if end < len(hits) else None
         return RecallResult(new_id(), persona_id, page, next_cursor, fallback)
+
+    async def _reranked(self, asked: str, hits: list[RankedHit]) -> list[RankedHit]:
+        """The hits with the best of them in the order of the reranker, if there is one."""
+        if self._reranker is None:
+            return hits
+        best = hits[: self._reranker.depth]
+        # The place stands for the score: the best hit of each message comes first.
+        texts = [(hit.column("text"), -float(place)) for place, hit in enumerate(best)]
+        order = await rerank(asked, texts, self._reranker)
+        return [best[place] for place in order] + hits[len(best) :]
 
     async def persona_profile(self, tenant_id: str, persona_id: str) -> PersonaProfile:
         """The profile of a persona, from the cache or read and cached."""
@@ -187,6 +203,8 @@ class Recall:
     async def close(self) -> None:
         """Stop what runs in the background."""
         await self._hot_index.close()
+        if self._reranker:
+            self._reranker.close()
 
     def forget_profiles(self, tenant_id: str, persona_id: str | None = None) -> None:
         """Drop the cached profile of a persona, or of all personas of a tenant.

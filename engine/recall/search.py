@@ -56,6 +56,7 @@ class Search:
     facts_apart: bool
     by_spelling: bool  # the model has no words for the question
     threshold: float  # confidence below which flagged memories are looked at
+    reranked: int = 0  # how many of the best hits are ordered once more
 
     @property
     def max_hits(self) -> int:
@@ -65,7 +66,12 @@ class Search:
     @property
     def wanted_hits(self) -> int:
         """How many hits have to be in order: up to this page, and one to know of another page."""
-        return min(self.max_hits, self.start + self.limit + 1)
+        return min(self.max_hits, max(self.start + self.limit + 1, self.reranked))
+
+    def returned(self, hits: Sequence[RankedHit]) -> Sequence[RankedHit]:
+        """The hits that this page may show: those of the page, or any that are ordered again."""
+        end = self.start + self.limit
+        return hits[: max(end, self.reranked)] if self.reranked else hits[self.start : end]
 
     def states(self, *, flagged: bool) -> list[str]:
         return ["active", "suppressed"] if flagged else self.filters.states

@@ -538,3 +538,35 @@ async def test_a_copy_recalls_as_the_persona_did_and_knows_whom_it_knew(life: Li
     assert [(hit.text, hit.score, hit.explain) for hit in after.hits] == [
         (hit.text, hit.score, hit.explain) for hit in before.hits
     ]
+
+
+class LastWordReranker:
+    """Prefers texts that end with the last word of the question."""
+
+    depth = 3
+
+    async def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        return [float(text.split()[-1] == question.split()[-1]) for text in texts]
+
+    def close(self) -> None:
+        pass
+
+
+async def test_a_reranker_orders_the_best_hits_and_leaves_the_others(life: Life) -> None:
+    texts = ("tea and milk", "tea tea in the garden", "tea at home", "rain in the garden")
+    await life.remember(*texts)
+    first = await recall(life, "tea garden")
+    best, others = first.hits[:3], first.hits[3:]
+    expected = [*sorted(best, key=lambda hit: not hit.text.endswith("garden")), *others]
+    hot_bytes = OPEN["hot_bytes"]
+    reranked = Recall(
+        life.graph, life.embedder, seconds=0, hot_bytes=hot_bytes, reranker=LastWordReranker()
+    )
+
+    for _ in range(2):  # from the graph, then from memory
+        answer = await reranked.recall(life.tenant_id, "ada", "tea garden", now=LATER)
+        await reranked.loaded()
+        assert [hit.id for hit in answer.hits] == [hit.id for hit in expected]
+    await reranked.close()
+
+    assert others
