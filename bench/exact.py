@@ -67,6 +67,85 @@ class StoredItem:
         )
 
 
+@dataclass(frozen=True)
+class PlainQuestion:
+    """A question, compared with one item at a time."""
+
+    question: Any
+    vector: np.ndarray[Any, np.dtype[np.float64]]
+    rarity: Mapping[str, float]  # by word
+    similar: Mapping[str, Mapping[int, float]]  # by known word: what each similar one counts
+    terms: Mapping[int, float]  # by term: how rare it is
+    now: datetime
+
+    @classmethod
+    async def ask(cls, embedder: Embedder, question: Any, now: datetime) -> "PlainQuestion":
+        lexicon = await embedder.lexicon()
+        rounded = np.frombuffer(quantized(await embedder.embed_query(question.text)), np.int8)
+        vector = rounded.astype(float)
+        count = len(lexicon.positions)
+        rarity = {word: math.log(2 + lexicon.positions.get(word, count)) for word in question.words}
+        similar = {}
+        for word in question.words:
+            if word in lexicon.positions:
+                positions, cosines = lexicon.neighbors(word)
+                squares = cosines.astype(float) ** 2
+                similar[word] = dict(zip(positions.tolist(), squares.tolist(), strict=True))
+        terms = {
+            int(term): rarity[word] for word in question.words for term in question_terms([word])
+        }
+        return cls(question, vector / np.linalg.norm(vector), rarity, similar, terms, now)
+
+    def word_match(self, words: frozenset[int]) -> float:
+        total = sum(self.rarity[word] for word in self.similar)
+        matches = (
+            self.rarity[word] * max((near.get(position, 0.0) for position in words), default=0.0)
+            for word, near in self.similar.items()
+        )
+        return sum(matches) / total if total else 0.0
+
+    def term_match(self, counts: Mapping[int, int]) -> float:
+        norm = K1 * (1 - B + B * sum(counts.values()) / MEAN_TERMS)
+        score = sum(
+            weight * counts[term] * (K1 + 1) / (counts[term] + norm)
+            for term, weight in self.terms.items()
+            if term in counts
+        )
+        return score / (sum(self.terms.values()) * (K1 + 1)) if self.terms else 0.0
+
+    def may_return(self, kept: Mapping[str, Any]) -> bool:
+        """Whether an item was said by now and holds, or is the past of a fact that is asked for."""
+        if kept["said_at"] > self.now:
+            return False
+        has_ended = kept.get("valid_to") and kept["valid_to"] <= self.now
+        return not has_ended or (self.question.asks_past and kept.get("fact") == self.question.fact)
+
+    def signals(self, item: StoredItem) -> dict[str, float]:
+        kept, question = item.properties, self.question
+        cosines = item.vectors @ self.vector
+        in_context = cosines[1] if item.has_context else cosines[0]
+        meaning = max(cosines[0], *cosines[1 + item.has_context :], -1.0)
+        about, people = kept.get("about"), question.people
+        said_at = kept["said_at"]
+        days = (self.now - said_at).total_seconds() / DAY
+        return {
+            "near": max(meaning, in_context),
+            "meaning": meaning,
+            "in_context": in_context,
+            "full_text": self.term_match(item.terms),
+            "words": self.word_match(item.words),
+            "answered_question": self.word_match(item.answered_words),
+            "who": float(len(people) == 1 and about in people),
+            "asked_fact": float(bool(question.fact) and kept.get("fact") == question.fact),
+            "when": max((fit(period, said_at) for period in question.periods), default=0.0),
+            "persona_said": float(about == question.persona and not question.asks_persona),
+            "importance": (kept.get("importance") or 5) / 5 - 1,
+            "recency": math.exp(-max(days, 0.0) / 30),
+            "pinned": float(kept.get("pinned") or False),
+            "access": min(1.0, math.log1p(kept.get("access_count") or 0) / math.log(100)),
+        }
+
+
 class ExactScan:
     """Scans the personas of one tenant; what it has read once it keeps."""
 
@@ -82,79 +161,17 @@ class ExactScan:
         """The ids of the ten best hits, the best first."""
         if persona_id not in self._items:
             await self._read(persona_id)
-        lexicon = await self._embedder.lexicon()
         persona = await self._recall.persona_profile(self._tenant_id, persona_id)
         question = persona.parse(asked, now=now, asked_by=asked_by, ranking=PROFILE)
-        embedded = await self._embedder.embed_query(question.text)
-        rounded = np.frombuffer(quantized(embedded), np.int8).astype(float)
-        vector = rounded / np.linalg.norm(rounded)
-        rarity = {
-            word: math.log(2 + lexicon.positions.get(word, len(lexicon.positions)))
-            for word in question.words
-        }
-        similar: dict[str, dict[int, float]] = {}
-        for word in rarity:
-            if word in lexicon.positions:
-                positions, cosines = lexicon.neighbors(word)
-                similar[word] = {
-                    int(position): float(cosine) ** 2
-                    for position, cosine in zip(positions, cosines.astype(float), strict=True)
-                }
-        terms = {
-            int(term): rarity[word] for word in question.words for term in question_terms([word])
-        }
-
-        def word_match(words: frozenset[int]) -> float:
-            total = sum(rarity[word] for word in similar)
-            matches = (
-                rarity[word] * max((near.get(position, 0.0) for position in words), default=0.0)
-                for word, near in similar.items()
-            )
-            return sum(matches) / total if total else 0.0
-
-        def term_match(counts: Mapping[int, int]) -> float:
-            norm = K1 * (1 - B + B * sum(counts.values()) / MEAN_TERMS)
-            score = sum(
-                weight * counts[term] * (K1 + 1) / (counts[term] + norm)
-                for term, weight in terms.items()
-                if term in counts
-            )
-            return score / (sum(terms.values()) * (K1 + 1)) if terms else 0.0
-
+        plain = await PlainQuestion.ask(self._embedder, question, now)
         scores: dict[str, float] = {}
         standing: dict[str, float] = {}
         by_id: dict[str, StoredItem] = {}
         for item in self._items[persona_id]:
             kept = item.properties
-            if kept["said_at"].to_native() > now:
+            if not plain.may_return(kept):
                 continue
-            is_past = kept.get("valid_to") and kept["valid_to"].to_native() <= now
-            if is_past and not (question.asks_past and kept.get("fact") == question.fact):
-                continue
-            cosines = item.vectors @ vector
-            in_context = cosines[1] if item.has_context else cosines[0]
-            meaning = max(cosines[0], *cosines[1 + item.has_context :], -1.0)
-            about, people = kept.get("about"), question.people
-            said_at = kept["said_at"].to_native()
-            signals = {
-                "near": max(meaning, in_context),
-                "meaning": meaning,
-                "in_context": in_context,
-                "full_text": term_match(item.terms),
-                "words": word_match(item.words),
-                "answered_question": word_match(item.answered_words),
-                "who": float(len(people) == 1 and about in people),
-                "asked_fact": float(
-                    question.fact is not None and kept.get("fact") == question.fact
-                ),
-                "when": max((fit(period, said_at) for period in question.periods), default=0.0),
-                "persona_said": float(about == question.persona and not question.asks_persona),
-                "importance": (kept.get("importance") or 5) / 5 - 1,
-                "recency": math.exp(-max((now - said_at).total_seconds() / DAY, 0.0) / 30),
-                "pinned": float(kept.get("pinned") or False),
-                "access": min(1.0, math.log1p(kept.get("access_count") or 0) / math.log(100)),
-            }
-            id_ = kept["id"]
+            id_, signals = kept["id"], plain.signals(item)
             by_id[id_] = item
             scores[id_] = sum(weight * signals[name] for name, weight in PROFILE.weights.items())
             if question.looks_forward and kept.get("category") in ("instruction", "preference"):
@@ -184,11 +201,19 @@ class ExactScan:
         first = {id_: score * weight(id_) for id_, score in scores.items()}
         turns = {by_id[id_].properties.get("source_id") or id_ for id_ in first}
         leaders = best_of_turns(first)[: min(SPREADING + 1, len(turns))]
-        baseline = first[leaders[-1]] if leaders else 0.0
+        spread = self._spread(persona_id, [(id_, first[id_]) for id_ in leaders])
+        totals = {
+            id_: (score + spread[id_] + standing.get(id_, 0.0)) * weight(id_)
+            for id_, score in scores.items()
+        }
+        return best_of_turns(totals)[:HITS]
+
+    def _spread(self, persona_id: str, leaders: list[tuple[str, float]]) -> dict[str, float]:
+        """What the leads of the best, all but the last, pass along their links."""
         spread: dict[str, float] = defaultdict(float)
         links = self._links[persona_id]
-        for source in leaders[:SPREADING]:
-            lead = first[source] - baseline
+        for source, score in leaders[:SPREADING]:
+            lead = score - leaders[-1][1]
             neighbors = links.get(source, [])
             others = sorted(
                 (link for link in neighbors if link[1] != "PRECEDES"),
@@ -207,11 +232,7 @@ class ExactScan:
                 rate = PROFILE.spread.get(kind, PROFILE.spread["others"])
                 amount = lead * math.prod(min(1.0, rate * strength) for strength in strengths)
                 spread[id_] = max(spread[id_], amount)
-        totals = {
-            id_: (score + spread[id_] + standing.get(id_, 0.0)) * weight(id_)
-            for id_, score in scores.items()
-        }
-        return best_of_turns(totals)[:HITS]
+        return spread
 
     async def _read(self, persona_id: str) -> None:
         where = {"tenant_id": self._tenant_id, "persona_id": persona_id}

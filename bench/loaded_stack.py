@@ -11,32 +11,36 @@ import json
 import signal
 import sys
 import tempfile
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
-from bench import latency
 from bench.private import private_stack
 from engine.embedding import open_embedder
 from engine.settings import Settings
 from engine.store import Graph
 
+# Older checkouts generate memories in another module.
+generator_module = "bench.synthetic" if find_spec("bench.synthetic") else "bench.latency"
+synthetic = import_module(generator_module)
 QUESTIONS = 20  # of each persona, from which the words are taken
 
 
 async def load(settings: Settings, personas: int, memories: int) -> dict[str, list[str]]:
     """Load so many memories into each persona. Returns words that its memories hold."""
-    latency.PERSONAS = personas
+    setattr(synthetic, "PERSONAS", personas)  # noqa: B010  # the module is known at run time only
     graph, embedder = Graph.open(settings).with_limit(7200), open_embedder(settings)
     try:
         lexicon = await embedder.lexicon()
-        generator = latency.DataGenerator(list(lexicon.positions), embedder.dimensions)
-        questions = await latency.load(
+        generator = synthetic.DataGenerator(list(lexicon.positions), embedder.dimensions)
+        questions = await synthetic.load(
             graph, embedder, generator, personas * memories, personas * QUESTIONS
         )
     finally:
         embedder.close()
         await graph.close()
     words: dict[str, set[str]] = {}
-    for question in latency.without_probe(questions):
+    for question in synthetic.without_probe(questions):
         asked = question.text.removeprefix("What about ").removesuffix("?")
         words.setdefault(question.persona_id, set()).update(asked.split())
     return {persona_id: sorted(found) for persona_id, found in words.items()}

@@ -115,14 +115,14 @@ def parse_question(
     looks_forward = not named and not frame.looks_back
     lowered = [word.lower() for word in words(text)]
     if not named:
-        asked_words = {word.lower() for word in words(asked)}
-        # English has rules for "did you say"; elsewhere any "you" means the persona.
-        is_english = language is ENGLISH_QUESTIONS
-        says_you = not is_english and language.second_person & asked_words
-        asks_persona = frame.asks_persona or bool(says_you)
-        meant = persona_name if asks_persona else asked_by
-        if meant and (asks_persona or language.first_person & asked_words):
-            named = {meant}
+        lowered_asked = {word.lower() for word in words(asked)}
+        says_i = bool(language.first_person & lowered_asked)
+        says_you = bool(language.second_person & lowered_asked)
+        if language is ENGLISH_QUESTIONS:  # it has rules for "did you say"
+            says_you = frame.asks_persona
+            says_i = says_i and not says_you
+        named |= {asked_by} if asked_by and says_i else set()
+        named |= {persona_name} if persona_name and says_you else set()
     fact = asked_fact(asked, people=sorted(named), persona_name=persona_name)
     topic_words = [
         word

@@ -131,17 +131,14 @@ class Recall:
         """
         start = page_start(cursor)
         persona = await self.persona_profile(tenant_id, persona_id)
-        chosen = profile or self.profile
-        ranking = PROFILES[chosen] if isinstance(chosen, str) else chosen
+        ranking = profile_named(profile or self.profile)
         at = as_of or now
         question = persona.parse(asked, now=at, asked_by=asked_by, ranking=ranking)
-        vector = await self._embedder.embed_query(question.text) if vector is None else vector
-        lexicon = await self._embedder.lexicon()
         figures = persona.policy.figures
         search = Search(
             tenant_id=tenant_id,
             persona_id=persona_id,
-            asked=Asked.of(question, vector, lexicon),
+            asked=await self._prepared(question, vector),
             profile=ranking,
             filters=filters,
             at=at,
@@ -152,16 +149,25 @@ class Recall:
             threshold=figures.forget_fallback_threshold,
             reranked=self._reranker.depth if self._reranker else 0,
         )
-        found = await self._hot_index.find(search)
-        RECALLS.labels("graph" if found is None else "memory").inc()
-        hits, fallback = found or await self._graph_index.find(search, lexicon)
+        hits, fallback = await self._find(search)
         if not fallback:
             hits = await self._reranked(asked, hits)
-        end = start + limit
-        factor = figures.fallback_confidence_factor
+        end, factor = start + limit, figures.fallback_confidence_factor
         page = [as_hit(hit, ranking, factor, explain=explain) for hit in hits[start:end]]
         next_cursor = encode_cursor(str(end)) if end < len(hits) else None
         return RecallResult(new_id(), persona_id, page, next_cursor, fallback)
+
+    async def _prepared(self, question: Question, vector: Vector | None) -> Asked:
+        """The question as it is compared with items; embedded, unless its vector is given."""
+        if vector is None:
+            vector = await self._embedder.embed_query(question.text)
+        return Asked.of(question, vector, await self._embedder.lexicon())
+
+    async def _find(self, search: Search) -> tuple[list[RankedHit], bool]:
+        """The hits of all pages, and whether flagged ones are among them."""
+        found = await self._hot_index.find(search)
+        RECALLS.labels("graph" if found is None else "memory").inc()
+        return found or await self._graph_index.find(search, await self._embedder.lexicon())
 
     async def _reranked(self, asked: str, hits: list[RankedHit]) -> list[RankedHit]:
         """The hits with the best of them in the order of the reranker, if there is one."""
@@ -215,6 +221,10 @@ class Recall:
         for key in list(self._profiles):
             if key[0] == tenant_id and persona_id in (None, key[1]):
                 self._profiles.pop(key, None)
+
+
+def profile_named(profile: str | RankingProfile) -> RankingProfile:
+    return PROFILES[profile] if isinstance(profile, str) else profile
 
 
 def page_start(cursor: str | None) -> int:
