@@ -18,7 +18,8 @@ CALL () {
     item.state = $state AND
     item.id > $after
   WITH item
-  ORDER BY item.id
+  // By all properties of the index, so that it is read in its order and only up to the limit.
+  ORDER BY item.tenant_id, item.persona_id, item.state, item.id
   LIMIT $limit
   RETURN item
   UNION ALL
@@ -30,7 +31,8 @@ CALL () {
     item.state = $state AND
     item.id > $after
   WITH item
-  ORDER BY item.id
+  // By all properties of the index, so that it is read in its order and only up to the limit.
+  ORDER BY item.tenant_id, item.persona_id, item.state, item.id
   LIMIT $limit
   RETURN item
 }

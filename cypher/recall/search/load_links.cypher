@@ -18,7 +18,8 @@ CALL () {
     source.state = $state AND
     source.id > $after
   WITH source
-  ORDER BY source.id
+  // By all properties of the index, so that it is read in its order and only up to the limit.
+  ORDER BY source.tenant_id, source.persona_id, source.state, source.id
   LIMIT $limit
   RETURN collect(source) AS sources
 }
