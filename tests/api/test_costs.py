@@ -17,11 +17,14 @@ import numpy as np
 import pytest
 
 from api.application import Application
+from engine.access.models import Caller, Role
 from engine.embedding import MemoryVectors, normalized, search_scope
 from engine.extraction.port import RuleExtractor
 from engine.ids import new_id
 from engine.memory.drawing import draw_candidates, list_overdue_conversations
+from engine.memory.memories import archive_memory, unarchive_memory
 from engine.night.nights import claim_due_nights, list_due_to_fade, run_hour, run_night
+from engine.recall.recall import Recall
 from engine.store.graph import Graph
 from engine.talk.checkpoints import list_overdue_checkpoints, make_checkpoints
 from tests.api.access.test_access import (
@@ -356,6 +359,21 @@ async def run_every_job(graph: Graph, world: World) -> None:
     await asyncio.to_thread(embedder.close)
 
 
+async def recall_from_memory(graph: Graph, world: World) -> None:
+    """Load the persona, let a memory leave and come back, and recall after each."""
+    caller, ada = Caller(world.tenant_id, "test", Role.ADMIN), world.ids["persona_id"]
+    embedder, patient = word_embedder(), graph.with_limit(120)
+    recall = Recall(patient, embedder, seconds=60, hot_bytes=2**30)
+    await archive_memory(patient, caller, "kept-9", now=NOW)
+    for change in (None, unarchive_memory, archive_memory, unarchive_memory):
+        if change:
+            await change(patient, caller, "kept-9", now=NOW)
+        await recall.recall(world.tenant_id, ada, "the story of the harbour", now=NOW)
+        await recall.loaded()
+    await recall.close()
+    await asyncio.to_thread(embedder.close)
+
+
 @pytest.mark.spec("CONS-12")
 async def test_no_statement_reads_more_than_the_table_says(
     app: Application, graph: Graph, grown: World
@@ -363,6 +381,7 @@ async def test_no_statement_reads_more_than_the_table_says(
     with profiling() as costs:
         await call_everything(app, grown)
         await run_every_job(graph, grown)
+        await recall_from_memory(graph, grown)
 
     most = allowed()
     over = {
