@@ -7,7 +7,7 @@ import numpy as np
 from engine.embedding import Lexicon, search_scope
 from engine.models import EARLIEST
 from engine.recall.fulltext import full_text_query
-from engine.recall.ranking import Link, RankedHit, score_items
+from engine.recall.ranking import Link, RankedHit, ScoredItems, score_items
 from engine.recall.search import MAX_PAGED, RANKED_HITS, Search
 from engine.recall.tables import STANDING, ItemTable
 from engine.store import Graph
@@ -34,23 +34,21 @@ class GraphIndex:
         When no hit reaches the threshold of confidence, flagged memories that do come first. This
         is decided anew for each page, so that all pages show the same order.
         """
-        hits = await self.find_among(search, lexicon, flagged=False)
-        flagged = (
-            []
-            if search.is_answered_by(hits)
-            else await self.find_among(search, lexicon, flagged=True)
-        )
+        items, hits = await self.find_among(search, lexicon, flagged=False)
+        flagged: list[RankedHit] = []
+        if not search.is_answered_by(items):
+            _, flagged = await self.find_among(search, lexicon, flagged=True)
         return search.with_fallback(hits, flagged)
 
     async def find_among(
         self, search: Search, lexicon: Lexicon, *, flagged: bool
-    ) -> list[RankedHit]:
-        """The hits among flagged or among other memories, the best of each message first."""
+    ) -> tuple[ScoredItems, list[RankedHit]]:
+        """What was found among flagged or among other memories, and the hits of all pages of it."""
         (answer,) = await self._graph.read(
             "recall/search/find_items", **search_parameters(search, lexicon, flagged=flagged)
         )
         table = ItemTable.of(answer["found"], len(search.asked.vector))
-        scored = score_items(
+        items = score_items(
             [table],
             np.ones(len(table), bool),
             search.asked,
@@ -58,12 +56,11 @@ class GraphIndex:
             search.at,
             by_spelling=search.by_spelling,
         )
-        columns = (
-            answer["links"][name] for name in ("source_id", "id", "type", "strength", "further")
-        )
+        names = ("source_id", "id", "type", "strength", "further")
+        columns = (answer["links"][name] for name in names)
         links = (Link(*values) for values in zip(*columns, strict=True))
-        scored.spread_along(scored.leads(), links, search.profile)
-        return scored.ranked(search.wanted_hits, facts_apart=search.facts_apart)
+        items.spread_along(items.leads(), links, search.profile)
+        return items, items.ranked(search.wanted_hits, facts_apart=search.facts_apart)
 
 
 def search_parameters(search: Search, lexicon: Lexicon, *, flagged: bool) -> dict[str, Any]:

@@ -159,7 +159,7 @@ class HotPersona:
         """The hits of all pages, and whether flagged ones are among them."""
         scored = self._score(search, flagged=False)
         hits = self._ranked(scored, search)
-        if search.is_answered_by(hits):
+        if search.is_answered_by(scored):
             return search.with_fallback(hits, [])
         # The signals are the same; only other rows may be returned.
         flagged = replace(scored, allowed=self._allowed(search, flagged=True))

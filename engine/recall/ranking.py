@@ -168,6 +168,13 @@ class ScoredItems:
         """The final scores. Minimized memories count less."""
         return (self.scores + self.spread + self.standing) * self.weight_modifiers
 
+    @property
+    def best_confidence(self) -> float:
+        """The highest similarity to the question of all items that may be returned; 0 of none."""
+        return (
+            float(self.signals["meaning"][self.allowed].max(initial=0.0)) if self.signals else 0.0
+        )
+
     def ranked(self, max_hits: int, *, facts_apart: bool = False) -> list[RankedHit]:
         """The best hit of each turn, best first, then all other hits in the same order.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.models import MemoryType
 from engine.recall.asked import Asked
-from engine.recall.ranking import EPOCH, MICROSECOND, RankedHit, RankingProfile
+from engine.recall.ranking import EPOCH, MICROSECOND, RankedHit, RankingProfile, ScoredItems
 from engine.recall.tables import STATES, TYPES, BoolArray, ItemTable
 
 MAX_PAGED = 200  # hits that can be paged through; with narrow filters as many are ranked
@@ -128,9 +128,12 @@ class Search:
         near = [hit for hit in flagged if hit.confidence >= self.threshold]
         return [*near[:MAX_FLAGGED], *hits][:MAX_PAGED], bool(near)
 
-    def is_answered_by(self, hits: Sequence[RankedHit]) -> bool:
-        """Whether any hit is near enough, so that nothing flagged is looked at."""
-        return any(hit.confidence >= self.threshold for hit in hits)
+    def is_answered_by(self, items: ScoredItems) -> bool:
+        """Whether any item is near enough, so that nothing flagged is looked at.
+
+        All that may be returned count, not those of this page, so that all pages agree.
+        """
+        return items.best_confidence >= self.threshold
 
 
 def microseconds(at: datetime) -> float:

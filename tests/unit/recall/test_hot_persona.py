@@ -222,6 +222,20 @@ def test_flagged_items_come_up_only_when_nothing_else_is_near() -> None:
     assert ([hit.id for hit in without], fallback) == (["near", "far"], True)
 
 
+def test_what_is_set_aside_stays_out_however_short_the_page() -> None:
+    better = [
+        item(f"better {place}", ["boat", "boat", "dog"], importance=10, pinned=True, about="Sam")
+        for place in range(4)
+    ]
+    near = item("near", ["dog"], importance=1)
+    persona = loaded([*better, near, item("flagged", ["dog"], flagged=True)])
+
+    for limit in (1, 2, 10):
+        hits, fallback = persona.rank(search("Sam's dog?", threshold=0.98, limit=limit))
+        assert hits[0].id == "better 0"
+        assert not fallback
+
+
 def test_similarities_are_those_of_the_best_vector_the_one_in_context_and_the_whole() -> None:
     question = normalized([1.0, 0.5, 0.0, 0.0])
     many = [
