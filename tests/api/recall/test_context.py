@@ -110,7 +110,11 @@ async def test_after_whatever_may_be_said_there_is_a_context(
 
     working = [piece for piece in result["pieces"] if piece["layer"] == "working"]
     shown = [piece["content"].strip() for piece in working]
-    assert shown == [content.strip()] or result["left_out"]
+    # Whole, or its first passage, or nothing of it; and the answer says which.
+    is_beginning = bool(
+        working and working[0]["passage"] and content.strip().startswith(shown[0][:1000])
+    )
+    assert shown == [content.strip()] or is_beginning or result["left_out"]
 
 
 async def test_a_wordy_question_still_finds_what_its_rare_words_name(
@@ -128,7 +132,8 @@ async def test_a_wordy_question_still_finds_what_its_rare_words_name(
     result = await ask(admin, "recall", query=query, explain=True)
 
     parts = {hit["id"]: hit["explain"]["signals"]["full_text"] for hit in result["hits"]}
-    assert parts["kiln"]["signal"] == 1.0
+    # The one rare word weighs more than any of the common ones.
+    assert parts["kiln"]["signal"] > 0.2 > parts["tea"]["signal"] == 0
 
 
 async def remember(client: httpx.AsyncClient, memory_id: str, text: str, **more: Any) -> None:
