@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.embedding import Lexicon, Vector
-from engine.recall.fulltext import rarest_words
+from engine.recall.fulltext import MAX_TERM_CHARACTERS, rarest_words
 from engine.recall.questions import Question
 from engine.recall.tables import FloatArray, InvertedIndex, ItemTable, QuantizedQuestion
 from engine.text import question_terms
@@ -50,7 +50,8 @@ class Asked:
         terms = {
             int(term): rarity(word, lexicon.positions)
             for word in rarest_words(question.words, lexicon.positions)
-            for term in question_terms([word])
+            # Of a page without spaces, its beginning.
+            for term in question_terms([word[:MAX_TERM_CHARACTERS]])
         }
         term_weights = shares([*terms.values()])
         return cls(
