@@ -169,8 +169,11 @@ async def test_recall_is_measured_on_questions_whose_evidence_is_known(
     for name in ("published", "woven"):
         assert name in told
     rows = [line.split() for line in told.splitlines() if " all " in line]
-    assert len(rows) == 2
+    assert len(rows) == 3  # both profiles from the graph, and one from memory
     assert all("100.0%" in row for row in rows)
+    for index in ("memory", "the graph"):
+        assert f"{index}: 100.00% of the exact ten hits" in told
+    assert "│ links " in told  # one of the signals that are left out
     for name in ("plain", "hebbian", "decay", "both"):
         assert f"│ {name} " in told
 
@@ -181,7 +184,9 @@ async def test_a_recall_is_measured_against_bare_searches_of_the_same(bench: Ben
 
     for part in (
         "RETURN 1",
-        "times the floor at p50",
+        "becomes hot in",
+        "recall from memory, times the floor at p50",
+        "recall from the graph, times the floor at p50",
         "share of the exact ten nearest",
         "recalls/s",
     ):
