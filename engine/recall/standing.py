@@ -6,8 +6,8 @@ from itertools import chain, islice
 from engine.models import Row
 from engine.recall.budget import Piece, piece_from_hit
 from engine.recall.recall import Hit
+from engine.recall.tables import STANDING
 
-CATEGORIES = frozenset({"instruction", "preference"})
 MAX_STANDING = 10  # in every context, and in hydration
 MAX_STANDING_READ = 30  # from which these are taken, those that recall found first
 
@@ -30,7 +30,7 @@ def split_standing(
     pieces = list(islice(chain(found.values(), unasked), MAX_STANDING))
     taken = {piece.memory_id for piece in pieces}
     # Of a longer list the rest was not read: what recall found may still hold.
-    ended = CATEGORIES if len(standing) < MAX_STANDING_READ else frozenset()
+    ended = STANDING if len(standing) < MAX_STANDING_READ else ()
     holding = {item["id"] for item in standing}
     others = [
         hit
