@@ -21,7 +21,7 @@ from engine.text import question_terms
 
 PROFILE = PROFILES["woven"]
 HITS, SPREADING, LINKS_PER_HIT = 10, 10, 5
-K1, B, MEAN_TERMS = 1.2, 0.75, 20
+K1, B, MEAN_TERMS, FULL_LENGTH = 1.2, 0.75, 20, 120
 DAY = 86_400.0  # seconds
 
 ITEMS = """
@@ -120,6 +120,11 @@ class PlainQuestion:
         has_ended = kept.get("valid_to") and kept["valid_to"] <= self.now
         return not has_ended or (self.question.asks_past and kept.get("fact") == self.question.fact)
 
+    def length(self, kept: Mapping[str, Any]) -> float:
+        if kept.get("category") in ("instruction", "preference"):
+            return 1.0
+        return min(1.0, math.log(1 + kept["token_estimate"]) / math.log(1 + FULL_LENGTH))
+
     def signals(self, item: StoredItem) -> dict[str, float]:
         kept, question = item.properties, self.question
         cosines = item.vectors @ self.vector
@@ -138,7 +143,9 @@ class PlainQuestion:
             "who": float(len(people) == 1 and about in people),
             "asked_fact": float(bool(question.fact) and kept.get("fact") == question.fact),
             "when": max((fit(period, said_at) for period in question.periods), default=0.0),
+            "newest": math.exp(-max(days, 0.0) / 90) if question.wants_newest else 0.0,
             "persona_said": float(about == question.persona and not question.asks_persona),
+            "length": self.length(kept),
             "importance": (kept.get("importance") or 5) / 5 - 1,
             "recency": math.exp(-max(days, 0.0) / 30),
             "pinned": float(kept.get("pinned") or False),

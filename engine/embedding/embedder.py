@@ -16,6 +16,7 @@ from engine.embedding.coverage import MIN_KNOWN_SHARE
 from engine.embedding.encoders import (
     Encoder,
     OnnxEncoder,
+    RememberingEncoder,
     RemoteEncoder,
     SentenceTransformersEncoder,
     onnx_folder,
@@ -172,18 +173,22 @@ class Embedder:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def open_embedder(settings: Settings, *, threads: int | None = None) -> Embedder:
+def open_embedder(
+    settings: Settings, *, threads: int | None = None, remembers: bool = False
+) -> Embedder:
     """The embedder that the settings name. Its model is loaded at the first use.
 
-    `threads` is how many an ONNX model uses; None for one on each core.
+    `threads` is how many an ONNX model uses; None for one on each core. With `remembers`, no text
+    is encoded twice and every vector stays in memory: for a process that soon ends.
     """
     loaders: dict[str, Callable[[], Encoder]] = {
         "onnx": lambda: OnnxEncoder(settings.home, settings.embedding_name, threads=threads),
         "sentence-transformers": lambda: SentenceTransformersEncoder(settings.embedding_model),
         "remote": lambda: RemoteEncoder(settings),
     }
+    load = loaders[settings.embedder]
     return Embedder(
-        loaders[settings.embedder],
+        (lambda: RememberingEncoder(load())) if remembers else load,
         model=settings.embedding_name,
         dimensions=settings.embedding_dimensions,
         cache=settings.embedding_cache,

@@ -47,6 +47,29 @@ class Encoder(ABC):
         return [1.0 for _ in texts]
 
 
+class RememberingEncoder(Encoder):
+    """Another encoder, asked only once for each text."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._vectors: dict[str, Vector] = {}
+
+    def encode(self, texts: Sequence[str]) -> list[Vector]:
+        if unknown := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
+            vectors = self._encoder.encode(unknown)
+            self._vectors.update(zip(unknown, vectors, strict=True))
+        return [self._vectors[text] for text in texts]
+
+    def vocabulary(self) -> list[str]:
+        return self._encoder.vocabulary()
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._encoder.count_tokens(texts)
+
+    def known_shares(self, texts: Sequence[str]) -> list[float]:
+        return self._encoder.known_shares(texts)
+
+
 def estimate_tokens(text: str) -> int:
     """About the number of tokens of an English text."""
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)

@@ -6,7 +6,7 @@ One ranking over memories and pending candidates, cut to a budget of tokens; use
 from engine.recall.context import Context, ContextRequest, assemble_context
 from engine.recall.fulltext import full_text_query
 from engine.recall.hydration import Hydration, hydrate
-from engine.recall.ranking import PROFILES, RankingProfile
+from engine.recall.profiles import PROFILES, RankingProfile
 from engine.recall.recall import Recall, RecallResult
 from engine.recall.reranking import open_reranker
 from engine.recall.search import Filters

@@ -7,6 +7,7 @@ items it is compared with: so the same item scores the same whichever others wer
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class AskedWord:
     """A word of the question with those similar to it."""
 
     weight: float  # of all words together 1
-    positions: npt.NDArray[np.uint16]  # in the lexicon, the most similar last
+    positions: npt.NDArray[np.uint16]  # in the lexicon
     matches: npt.NDArray[np.float64]  # how much each counts, 0 to 1
 
 
@@ -39,8 +40,11 @@ class Asked:
     vector: Vector
     quantized: QuantizedQuestion
     words: tuple[AskedWord, ...]
+    positions: npt.NDArray[np.uint16]  # those of all words, one after another
+    matches: npt.NDArray[np.float64]  # how much each of these counts
+    word_ends: tuple[int, ...]  # where the positions of each word end
     terms: npt.NDArray[np.uint32]  # stemmed words of the question, as they are stored
-    term_weights: tuple[float, ...]  # all together 1
+    term_weights: npt.NDArray[np.float64]  # all together 1
 
     @classmethod
     def of(cls, question: Question, vector: Vector, lexicon: Lexicon) -> "Asked":
@@ -54,16 +58,20 @@ class Asked:
             for term in question_terms([word[:MAX_TERM_CHARACTERS]])
         }
         term_weights = shares([*terms.values()])
+        asked_words = [
+            AskedWord(weight, *similar_words(lexicon, word))
+            for word, weight in zip(words, weights, strict=True)
+        ]
         return cls(
             question,
             vector,
             QuantizedQuestion.of(vector),
-            tuple(
-                AskedWord(weight, *similar_words(lexicon, word))
-                for word, weight in zip(words, weights, strict=True)
-            ),
+            tuple(asked_words),
+            np.concatenate([np.zeros(0, np.uint16), *(word.positions for word in asked_words)]),
+            np.concatenate([np.zeros(0), *(word.matches for word in asked_words)]),
+            tuple(accumulate(len(word.positions) for word in asked_words)),
             np.array([*terms], np.uint32),
-            tuple(term_weights),
+            np.array(term_weights, float),
         )
 
     def word_match(self, words: InvertedIndex, count: int) -> FloatArray:
@@ -73,31 +81,33 @@ class Asked:
         """
         total = np.zeros(count)
         best = np.zeros(count)
-        for word in self.words:
-            best[:] = 0.0
-            for number, found in words.find(word.positions):
-                best[words.rows[found]] = word.matches[number]  # the most similar comes last
-            total += word.weight * best
+        numbers, places = words.find(self.positions)
+        all_rows, all_matches = words.rows[places], self.matches[numbers]
+        ends = np.searchsorted(numbers, self.word_ends).tolist()
+        for word, start, end in zip(self.words, [0, *ends], ends, strict=False):
+            rows = all_rows[start:end]
+            np.maximum.at(best, rows, all_matches[start:end])
+            total[rows] += word.weight * best[rows]
+            best[rows] = 0.0
         return total
 
     def term_match(self, table: ItemTable) -> FloatArray:
         """The BM25 score of each item, as a share of what a perfect match would have."""
         scores = np.zeros(len(table))
-        for number, found in table.terms.find(self.terms):
-            rows = table.terms.rows[found]
-            counts = table.terms.counts[found].astype(float)
-            norm = K1 * (1 - B + B * table.term_totals[rows] / MEAN_TERMS)
-            scores[rows] += self.term_weights[number] * counts * (K1 + 1) / (counts + norm)
+        numbers, places = table.terms.find(self.terms)
+        rows, counts = table.terms.rows[places], table.terms.counts[places].astype(float)
+        norm = K1 * (1 - B + B * table.term_totals[rows] / MEAN_TERMS)
+        parts = self.term_weights[numbers] * counts * (K1 + 1) / (counts + norm)
+        np.add.at(scores, rows, parts)
         return scores / (K1 + 1)
 
 
 def similar_words(
     lexicon: Lexicon, word: str
 ) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.float64]]:
-    """The positions of a word and of those similar to it, the most similar last."""
+    """The positions of a word and of those similar to it, and how much each counts."""
     positions, similarities = lexicon.neighbors(word)
-    order = np.argsort(similarities, kind="stable")
-    return positions[order], similarities[order].astype(np.float64) ** 2
+    return positions, similarities.astype(np.float64) ** 2
 
 
 def rarity(word: str, positions: Mapping[str, int]) -> float:

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engine.recall.tables import Columns
 from engine.store import Graph
 
 MAX_CHANGED = 2_000  # items; of more, loading the persona anew is cheaper
 NOTHING_KNOWN = -1  # a revision that is older than every log
+CHECKED = ("state", "flagged", "valid_to", "weight_modifier")  # of every hit, when it is returned
+
+ItemState = Sequence[Any]  # of one item: its id and the values of CHECKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,7 @@ class Changes:
     item_ids: list[str]
     items: Columns  # of these, as far as they are stored; texts only where content changed
     links: Columns  # of these, both ways
-    checked: Columns  # the stored state of the items that were asked for
+    checked: Sequence[ItemState]  # as it is stored, of the items that were asked for
 
     @property
     def content(self) -> bool:
@@ -50,3 +54,16 @@ async def read_changes(
         ids=list(checked_ids),
     )
     return Changes(**row)
+
+
+async def check_hits(
+    graph: Graph, tenant_id: str, persona_id: str, ids: Sequence[str]
+) -> tuple[int, Sequence[ItemState]]:
+    """The revision of a persona's log, and the stored state of some items, in one round trip.
+
+    What `read_changes` would say when nothing has changed, in a part of its time.
+    """
+    (row,) = await graph.read(
+        "recall/search/check_hits", tenant_id=tenant_id, persona_id=persona_id, ids=list(ids)
+    )
+    return row["revision"], row["checked"]

@@ -15,7 +15,7 @@ from prometheus_client import Counter, Gauge
 
 from engine.errors import EngineError
 from engine.models import Row
-from engine.recall.changes import NOTHING_KNOWN, Changes, read_changes
+from engine.recall.changes import NOTHING_KNOWN, Changes, check_hits, read_changes
 from engine.recall.hot_persona import LOADED_STATES, HotPersona
 from engine.recall.pressure import memory_is_short
 from engine.recall.ranking import RankedHit
@@ -78,6 +78,10 @@ class HotIndex:
             to_check = [hit.id for hit in search.returned(hits) if hit.id not in checked]
             if checked and not to_check:
                 return hits, fallback
+            if since == persona.revision:  # else changes are due to be read a second time
+                revision, stored = await check_hits(self._graph, *key, to_check)
+                if revision == since and not persona.differs(to_check, stored):
+                    return hits, fallback
             changes = await read_changes(self._graph, *key, since=since, checked_ids=to_check)
             if changes.revision < since or changes.reload:
                 break  # a replica that lags behind, or more changes than are worth following

@@ -11,6 +11,7 @@ from itertools import islice
 import numpy as np
 
 from engine.models import Row
+from engine.recall.changes import CHECKED, ItemState
 from engine.recall.graph_index import LINK_SOURCES, LINKS_PER_HIT
 from engine.recall.ranking import Link, RankedHit, ScoredItems, score_items
 from engine.recall.search import Search
@@ -21,7 +22,6 @@ MAX_TABLES = 6  # of one persona, before it is loaded anew
 LOADED_STATES = ("active", "pending", "suppressed")  # archived items are left to the graph
 BYTES_PER_LINK = 130  # a tuple in two lists; measured
 SEQUENCE = "PRECEDES"
-CHECKED = ("state", "flagged", "valid_to", "weight_modifier")  # of every hit, when it is returned
 CONFIRM_SECONDS = 1.0  # after which all of a transaction is seen that was seen in part
 
 Neighbor = tuple[str, str, float]  # id, type of the link, strength times weight_modifier
@@ -200,16 +200,16 @@ class HotPersona:
             for id_, type_, strength in others[:LINKS_PER_HIT]:
                 yield Link(source_id, id_, type_, strength)
 
-    def differs(self, ids: Sequence[str], checked: Columns) -> bool:
+    def differs(self, ids: Sequence[str], checked: Sequence[ItemState]) -> bool:
         """Whether any of these items is stored otherwise than it is in memory, or not at all."""
-        if len(checked["id"]) < len(ids):
+        if len(checked) < len(ids):
             return True
-        for index, id_ in enumerate(checked["id"]):
+        for id_, *stored in checked:
             place = self.place(id_)
             if place is None:
                 return True
             table, row = place
-            if any(table.columns[name][row] != checked[name][index] for name in CHECKED):
+            if [table.columns[name][row] for name in CHECKED] != stored:
                 return True
         return False
 

@@ -19,6 +19,7 @@ from engine.recall.frames import frame_of
 from engine.recall.languages import ENGLISH_QUESTIONS, question_language
 from engine.text import straighten_quotes, words
 
+MAX_CHARACTERS = 8000  # of a question that are read, half at its beginning and half at its end
 MAX_DATED_CHARACTERS = 4000  # in which dates are searched; some paste pages of text
 DAY = timedelta(days=1)
 MONTHS = {name: number for number, name in enumerate(month_name) if name}
@@ -69,6 +70,12 @@ NAMED_DAY = re.compile(
     rf"\b(?P<day>day before yesterday|yesterday|today|tonight|(?:on\s+)(?:{'|'.join(WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
+# Of several answers the newest are meant. "Last week" is a period, "the last three" is not.
+NEWEST = re.compile(
+    rf"\b(?:latest|newest|most\s+recent(?:ly)?|recently|lately|currently|nowadays|"
+    rf"last\s+(?:time|(?:{NUMBER})\b(?!\s+(?:day|week|month|year)s?\b)))\b",
+    re.IGNORECASE,
+)
 LETTERS, SPACE = re.compile(r"\w+"), re.compile(r"\s+")
 DAYS_PER_UNIT = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
 
@@ -93,6 +100,7 @@ class Question:
     asks_persona: bool = False  # for what the persona itself said
     fact: str | None = None  # the key of the one fact that is asked for
     asks_past: bool = False  # for what held before too
+    wants_newest: bool = False  # rather than what was said long ago
     # Wants help with something, rather than to know what was said or done.
     looks_forward: bool = False
 
@@ -109,6 +117,7 @@ def parse_question(
 
     When it names nobody, "did you say" means the persona, and else "I" means `asked_by`.
     """
+    asked = without_middle(asked)
     language = question_language(asked)
     frame = frame_of(straighten_quotes(asked))
     named, text = cut_names(frame.topic, people)
@@ -129,19 +138,26 @@ def parse_question(
         for word in dict.fromkeys(map(without_possessive, lowered))
         if word and word not in language.question_words
     ]
-    dated = straighten_quotes(asked[:MAX_DATED_CHARACTERS])
+    dated = language.times_in_english(straighten_quotes(asked[:MAX_DATED_CHARACTERS]))
     topic = " ".join(text.split()).strip(" ,.:;-") or asked
     return Question(
         text=topic if topic_words else asked,
         words=tuple(topic_words or dict.fromkeys(lowered)),
         people=frozenset(named),
-        periods=tuple(periods_in(language.times_in_english(dated), now)),
+        periods=tuple(periods_in(dated, now)),
+        wants_newest=bool(NEWEST.search(dated)),
         persona=persona_name,
         fact=fact.key if fact else None,
         asks_past=bool(fact and fact.past),
         asks_persona=frame.asks_persona,
         looks_forward=looks_forward,
     )
+
+
+def without_middle(asked: str) -> str:
+    """A long question without its middle: some paste pages, and ask before or after them."""
+    half = MAX_CHARACTERS // 2
+    return asked if len(asked) <= MAX_CHARACTERS else f"{asked[:half]} {asked[-half:]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.models import MemoryType
 from engine.recall.asked import Asked
 from engine.recall.fulltext import letter_groups
+from engine.recall.profiles import RankingProfile
 from engine.recall.questions import Period, Question
 from engine.recall.tables import BoolArray, FloatArray, ItemTable
 
@@ -27,57 +28,7 @@ DAY = 86_400e6  # microseconds
 MAX_SPREAD = 1.0  # share of a lead that passes along one link, at most
 
 
-@dataclass(frozen=True, slots=True)
-class RankingProfile:
-    """The weights of the signals. Signals are 0 to 1; cosines can be negative."""
-
-    weights: Mapping[str, float]
-    # By link type: the share of a hit's lead that spreads along a link of strength 1.
-    spread: Mapping[str, float] = field(default_factory=dict)
-    # Share of its similarity that a standing item adds when the question looks forward.
-    standing: float = 0.0
-    embeds_names: bool = False  # whether people's names are part of the embedded question
-
-
-PROFILES = {
-    # The profile that measures best. Its weights are round numbers; none was fitted.
-    "woven": RankingProfile(
-        weights={
-            "near": 0.6,
-            "meaning": 0.4,
-            "in_context": 0.3,
-            "full_text": 0.5,
-            "words": 0.2,
-            "answered_question": 0.3,
-            "who": 0.5,
-            "asked_fact": 0.3,
-            "when": 0.3,
-            "persona_said": -0.3,
-            "importance": 0.05,
-            "recency": 0.01,
-            "pinned": 0.05,
-            "access": 0.02,
-        },
-        standing=1.0,
-        spread={"PRECEDES": 1.6, "RELATED": 0.6, "others": 0.6},
-    ),
-    # The blend of the published specification: 0.2 full text, 0.8 similarity, and boosts.
-    "published": RankingProfile(
-        weights={
-            "vector": 0.8,
-            "full_text": 0.2,
-            "importance": 0.05,
-            "recency": 0.05,
-            "pinned": 0.1,
-            "access": 0.05,
-        },
-        embeds_names=True,
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A way from one of the best hits to another item."""
 
     source_id: str
@@ -98,6 +49,11 @@ class RankedHit:
     def column(self, name: str) -> Any:
         """The value of a stored property."""
         return self.hits.value(name, self.index)
+
+    @property
+    def place(self) -> tuple[ItemTable, int]:
+        """The table of the item, and its row there."""
+        return self.hits.place(self.index)
 
     @property
     def id(self) -> str:
@@ -163,6 +119,22 @@ class ScoredItems:
                 return start + row if self.allowed[start + row] else None
         return None
 
+    def with_more(self, more: "ScoredItems") -> "ScoredItems":
+        """These items and those of other tables, before anything has spread."""
+        if not len(more.scores):
+            return self
+        both = (self, more)
+        joined_items = ScoredItems(
+            [*self.tables, *more.tables],
+            {name: joined(items.signals[name] for items in both) for name in self.signals},
+            joined(items.scores for items in both),
+            np.concatenate([items.allowed for items in both]),
+        )
+        joined_items.standing = joined(
+            np.broadcast_to(items.standing, len(items.scores)) for items in both
+        )
+        return joined_items
+
     @property
     def totals(self) -> FloatArray:
         """The final scores. Minimized memories count less."""
@@ -197,7 +169,7 @@ class ScoredItems:
         considered = 2 * wanted + SPARE_HITS
         while True:
             best, others = self._split_turns(
-                self._top(scores, candidates, considered), facts_apart=facts_apart
+                self._top(scores, candidates, considered), wanted, facts_apart=facts_apart
             )
             if len(best) >= wanted or considered >= len(candidates):
                 return best, others
@@ -205,14 +177,17 @@ class ScoredItems:
 
     def _top(self, scores: FloatArray, candidates: Any, count: int) -> list[int]:
         """The indices of the best of these items, at least `count` if there are, best first."""
-        chosen = candidates
+        chosen, values = candidates, scores[candidates]
         if count < len(candidates):
-            values = scores[candidates]
             least = np.partition(values, len(values) - count)[len(values) - count]
-            chosen = candidates[values >= least]  # all that are as good as the last
-        values = scores[chosen]
+            is_chosen = values >= least  # all that are as good as the last
+            chosen, values = candidates[is_chosen], values[is_chosen]
         order = np.argsort(-values, kind="stable")
-        best_first = zip(chosen[order].tolist(), values[order].tolist(), strict=True)
+        indices: list[int] = chosen[order].tolist()
+        ordered = values[order]
+        if not (ordered[1:] == ordered[:-1]).any():
+            return indices
+        best_first = zip(indices, ordered.tolist(), strict=True)
         return [
             index
             for _, equals in groupby(best_first, key=itemgetter(1))
@@ -223,11 +198,13 @@ class ScoredItems:
         return sorted(indices, key=self.id_at) if len(indices) > 1 else indices
 
     def _split_turns(
-        self, indices: Iterable[int], *, facts_apart: bool
+        self, indices: Iterable[int], wanted: int, *, facts_apart: bool
     ) -> tuple[list[int], list[int]]:
         seen = set[tuple[Any, ...]]()
         best, others = list[int](), list[int]()
         for index in indices:
+            if len(best) == wanted:
+                break
             table, row = self.place(index)
             source_id = table.columns["source_id"][row]
             is_fact = facts_apart and table.columns["memory_type"][row] == MemoryType.SEMANTIC
@@ -257,14 +234,21 @@ class ScoredItems:
         A hit that several links lead to gets the largest of their amounts, not the sum.
         """
         default_rate = profile.spread.get("others", 0.0)
-        for link in links:
-            amount, index = leads.get(link.source_id), self.index_of(link.id)
-            if amount is None or index is None:
+        largest: dict[str, float] = {}
+        for source_id, id_, type_, *strengths in links:
+            amount = leads.get(source_id)
+            if amount is None:
                 continue
-            rate = profile.spread.get(link.type, default_rate)
-            for strength in (link.strength, link.further):
-                amount *= 1.0 if strength is None else min(MAX_SPREAD, rate * strength)
-            self.spread[index] = max(self.spread[index], amount)
+            rate = profile.spread.get(type_, default_rate)
+            for strength in strengths:
+                if strength is not None:
+                    amount *= min(MAX_SPREAD, rate * strength)
+            if amount > largest.get(id_, 0.0):
+                largest[id_] = amount
+        for id_, amount in largest.items():
+            index = self.index_of(id_)
+            if index is not None:
+                self.spread[index] = amount
 
 
 def score_items(
@@ -335,7 +319,10 @@ def metadata_signals(table: ItemTable, question: Question, now: datetime) -> Sig
         "who": table.is_named(table.about, person).astype(float),
         "asked_fact": table.is_named(table.facts, question.fact).astype(float),
         "when": time_signal(question.periods, said_at),
+        "newest": np.exp(-np.maximum(age_in_days, 0.0) / 90) * question.wants_newest,
         "persona_said": table.is_named(table.about, persona).astype(float),
+        # An instruction bears on what is asked however short it is.
+        "length": np.maximum(table.lengths, table.standing),
         "importance": numbers["importance"] / 5 - 1,
         "recency": np.exp(-np.maximum(age_in_days, 0.0) / 30),
         "pinned": numbers["pinned"],

@@ -14,8 +14,9 @@ from engine.policy import Policy, as_policy
 from engine.recall.asked import Asked
 from engine.recall.graph_index import GraphIndex
 from engine.recall.hot_index import RECALLS, HotIndex
+from engine.recall.profiles import PROFILES, RankingProfile
 from engine.recall.questions import Question, parse_question
-from engine.recall.ranking import PROFILES, RankedHit, RankingProfile, moment
+from engine.recall.ranking import RankedHit, moment
 from engine.recall.reranking import Reranker, rerank
 from engine.recall.search import MAX_PAGED, Filters, Search
 from engine.store import Graph, decode_place, encode_cursor
@@ -237,7 +238,11 @@ def page_start(cursor: str | None) -> int:
 
 def as_hit(hit: RankedHit, profile: RankingProfile, factor: float, *, explain: bool) -> Hit:
     """The hit as it is returned. `factor` lowers the confidence of a flagged one."""
-    column = hit.column
+    table, row = hit.place
+
+    def column(name: str) -> Any:
+        return table.columns[name][row]
+
     is_flagged = bool(column("flagged"))
     return Hit(
         id=hit.id,

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.models import MemoryType
 from engine.recall.asked import Asked
-from engine.recall.ranking import EPOCH, MICROSECOND, RankedHit, RankingProfile, ScoredItems
-from engine.recall.tables import STATES, TYPES, BoolArray, ItemTable
+from engine.recall.profiles import RankingProfile
+from engine.recall.ranking import EPOCH, MICROSECOND, RankedHit, ScoredItems
+from engine.recall.tables import OTHER_STATE, STATES, TYPES, BoolArray, ItemTable
 
 MAX_PAGED = 200  # hits that can be paged through; with narrow filters as many are ranked
 RANKED_HITS = 80  # hits of a question without narrow filters
@@ -94,12 +96,12 @@ class Search:
         allowed: BoolArray = (
             table.alive
             & (table.numbers["flagged"] == flagged)
-            & np.isin(table.states, [STATES[state] for state in self.states(flagged=flagged)])
+            & is_among(table.states, [STATES[state] for state in self.states(flagged=flagged)])
             & (said_at <= microseconds(self.to_at))
             & (holds | table.is_named(table.facts, self.past_fact))
         )
         if len(filters.types) < len(TYPES):
-            allowed &= np.isin(table.types, [TYPES[kind.value] for kind in filters.types])
+            allowed &= is_among(table.types, [TYPES[kind.value] for kind in filters.types])
         if filters.from_at:
             allowed &= said_at >= microseconds(filters.from_at)
         if filters.narrow:
@@ -134,6 +136,13 @@ class Search:
         All that may be returned count, not those of this page, so that all pages agree.
         """
         return items.best_confidence >= self.threshold
+
+
+def is_among(numbers: npt.NDArray[np.int8], wanted: Sequence[int]) -> BoolArray:
+    """Which of these small numbers are among the wanted ones."""
+    by_number = np.zeros(max(*STATES.values(), OTHER_STATE, *TYPES.values()) + 1, bool)
+    by_number[wanted] = True
+    return by_number[numbers]
 
 
 def microseconds(at: datetime) -> float:

@@ -4,7 +4,7 @@ Nothing here depends on which other items a table holds, so an item scores the s
 of search results and in a large one that is kept in memory.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ OTHER_STATE = 4  # of an item that no recall returns, such as a removed candidat
 TYPES = {memory_type.value: number for number, memory_type in enumerate(MemoryType)}
 STANDING = ("instruction", "preference")  # categories of what bears on whatever is asked
 FULL_ACCESS = 100  # uses from which more of them score no higher
+FULL_LENGTH = 120  # tokens from which more of them score no higher: those of a passage, about
 NEVER = np.inf  # the end of what still holds
 # Properties that change after an item was written, as statements return them.
 STATE_COLUMNS = (
@@ -92,15 +93,16 @@ class InvertedIndex:
         given = np.ones(len(values), np.uint8) if counts is None else counts
         return cls(values[order], rows[order], given[order])
 
-    def find(self, values: npt.NDArray[Any]) -> Iterator[tuple[int, slice]]:
-        """For each of these values that any row has: its number among them, and where it stands.
+    def find(self, values: npt.NDArray[Any]) -> tuple[IndexArray, IndexArray]:
+        """Where any of these values stands, in their order: its number among them, and the place.
 
         They must have the type of the index's own values, else all of those would be converted.
         """
         firsts = np.searchsorted(self.values, values, "left")
-        lasts = np.searchsorted(self.values, values, "right")
-        for number in np.flatnonzero(firsts < lasts).tolist():
-            yield number, slice(firsts[number], lasts[number])
+        lengths = np.searchsorted(self.values, values, "right") - firsts
+        numbers = np.repeat(np.arange(len(values)), lengths)
+        before = lengths.cumsum() - lengths  # how many places belong to the values before each
+        return numbers, np.arange(len(numbers)) + (firsts - before)[numbers]
 
 
 @dataclass(slots=True)
@@ -119,6 +121,7 @@ class ItemTable:
     alive: BoolArray  # false for a row that a newer one replaces
     accesses: FloatArray  # how often each was used, as a signal: 1 for FULL_ACCESS and more
     standing: FloatArray  # 1 for an instruction or a preference, 0 for anything else
+    lengths: FloatArray  # how much each says, as a signal: 1 for FULL_LENGTH tokens and more
     matrix: npt.NDArray[np.int8]  # vectors of all items, one after another
     inverse_lengths: npt.NDArray[np.float64]  # of each vector
     first_vectors: IndexArray  # position of each item's vector of its whole text
@@ -128,21 +131,24 @@ class ItemTable:
     terms: InvertedIndex
     term_totals: FloatArray  # terms of each item, repeats counted
     row_by_id: dict[str, int] = field(init=False)
+    rows_in_context: IndexArray = field(init=False)  # items with a vector in context
+    context_vectors: IndexArray = field(init=False)  # position of that vector of each of them
 
     def __post_init__(self) -> None:
+        self.rows_in_context = np.flatnonzero(self.has_context)
+        self.context_vectors = self.first_vectors[self.rows_in_context] + 1
         self.row_by_id = {id_: row for row, id_ in enumerate(self.ids)}
 
     @classmethod
     def of(cls, columns: Columns, dimensions: int) -> "ItemTable":
         """The table of what a search or a load returned."""
         vectors = VectorMatrix.unpack(columns["packed_vectors"], dimensions)
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors.vectors, vectors.vectors, dtype=np.float64))
+        lengths = lengths_of(vectors.vectors)
         texts = columns["text"]
         distinct = dict.fromkeys([*columns["about"], *columns["fact"]])
         names = {name: number for number, name in enumerate(distinct)}
-        totals = np.zeros(len(texts))
         rows = np.repeat(np.arange(len(texts)), vectors.terms.counts)
-        np.add.at(totals, rows, vectors.term_counts)
+        totals = np.bincount(rows, vectors.term_counts, len(texts)).astype(float)
         return cls(
             ids=list(columns["id"]),
             columns={
@@ -162,6 +168,7 @@ class ItemTable:
             alive=np.ones(len(texts), bool),
             accesses=access_signal(columns["access_count"]),
             standing=np.array([name in STANDING for name in columns["category"]], float),
+            lengths=length_signal(columns["token_estimate"]),
             matrix=vectors.vectors,
             inverse_lengths=1 / np.maximum(lengths, 1e-6),
             first_vectors=np.cumsum(vectors.counts) - vectors.counts,
@@ -203,12 +210,12 @@ class ItemTable:
         if not len(self):
             return np.zeros(0), np.zeros(0), np.zeros(0)
         products = simsimd.cdist(question.values.reshape(1, -1), self.matrix, "dot")
-        cosines = np.asarray(products)[0] * self.inverse_lengths * question.inverse_length
+        cosines = np.asarray(products)[0] * self.inverse_lengths
+        cosines *= question.inverse_length
         whole_text = cosines[self.first_vectors]
-        context_vectors = self.first_vectors[self.has_context] + 1
         in_context = whole_text.copy()
-        in_context[self.has_context] = cosines[context_vectors]
-        cosines[context_vectors] = -1.0  # never the best
+        in_context[self.rows_in_context] = cosines[self.context_vectors]
+        cosines[self.context_vectors] = -1.0  # never the best
         return np.maximum.reduceat(cosines, self.first_vectors), in_context, whole_text
 
     def is_named(self, column: npt.NDArray[np.int32], name: str | None) -> BoolArray:
@@ -232,9 +239,24 @@ class ItemTable:
         self.types[row] = TYPES[state["memory_type"]]
 
 
+def lengths_of(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+    """The length of each vector."""
+    if not len(vectors):
+        return np.zeros(0)
+    squares = np.asarray(simsimd.dot(vectors, vectors), np.float64)
+    return np.sqrt(squares).reshape(-1)
+
+
 def access_signal(counts: npt.ArrayLike) -> Any:
     """How often something was used, 0 to 1: the logarithm as a share of that of FULL_ACCESS."""
     return np.minimum(1.0, np.log1p(counts) / np.log(FULL_ACCESS))
+
+
+def length_signal(tokens: Sequence[int | None]) -> FloatArray:
+    """How much texts say, 0 to 1: the logarithm of their tokens as a share of FULL_LENGTH's."""
+    counts = np.array([FULL_LENGTH if count is None else count for count in tokens], float)
+    lengths: FloatArray = np.minimum(1.0, np.log1p(counts) / np.log1p(FULL_LENGTH))
+    return lengths
 
 
 def end_of(valid_to: int | None) -> float:

@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,8 +31,11 @@ from tests.servers import answers, running
 
 RECALLS = int(os.environ.get("FRESH_RECALLS", "400"))
 FAULTS = int(os.environ.get("FRESH_FAULTS", "3"))  # of each kind
-MESSAGES, READERS = 24, 4
+READERS = int(os.environ.get("FRESH_READERS", "4"))
+PAUSE = float(os.environ.get("FRESH_PAUSE", "0.3"))  # seconds between two changes of a writer
+MESSAGES = 24
 QUERY_WORDS = 3
+REPORTED = 5_000  # recalls between two lines of a long run
 
 
 class Line:
@@ -111,7 +114,7 @@ class World:
     """What the writers were told, and what the readers saw."""
 
     apis: list[Api]
-    headers: dict[str, str]
+    clients: list[httpx.AsyncClient]  # one for each of them
     # Message or memory → since when it is surely out of recall: that was answered, and nobody has
     # asked to take it back.
     gone_since: dict[str, float] = field(default_factory=dict)
@@ -119,20 +122,11 @@ class World:
     counts: Counter[str] = field(default_factory=Counter)
     done: bool = False
 
-    @contextlib.asynccontextmanager
-    async def http(self, chance: random.Random) -> AsyncIterator[httpx.AsyncClient]:
-        address = chance.choice(self.apis).address
-        async with httpx.AsyncClient(
-            base_url=f"{address}/api", headers=self.headers, timeout=60
-        ) as client:
-            yield client
-
     async def change(self, chance: random.Random, path: str, body: dict[str, str]) -> bool:
         """Call until it is answered; a process that dies meanwhile may have done it or not."""
         while not self.done:
             try:
-                async with self.http(chance) as client:
-                    answer = await client.post(path, json=body)
+                answer = await chance.choice(self.clients).post(path, json=body)
                 if answer.status_code < 300:
                     return True
                 assert answer.status_code in (404, 409, 503), answer.text
@@ -163,10 +157,10 @@ class World:
             if await self.change(chance, out, {}):
                 self.gone_since[key] = time.monotonic()
                 self.counts["archived" if by_archive else "forgotten"] += 1
-            await asyncio.sleep(chance.uniform(0, 0.3))
+            await asyncio.sleep(chance.uniform(0, PAUSE))
             self.gone_since.pop(key, None)
             await self.change(chance, back, body)
-            await asyncio.sleep(chance.uniform(0, 0.3))
+            await asyncio.sleep(chance.uniform(0, PAUSE))
 
     async def reader(self, seed: int, recalls: int) -> None:
         chance = random.Random(seed)
@@ -176,10 +170,9 @@ class World:
             number = chance.randrange(MESSAGES)
             query = " ".join(f"{word}{number}" for word in ("story", "of", "its")[:QUERY_WORDS])
             try:
-                async with self.http(chance) as client:
-                    answer = await client.post(
-                        "/personas/ada/recall", json={"query": query, "counts": seed % 2 == 0}
-                    )
+                answer = await chance.choice(self.clients).post(
+                    "/personas/ada/recall", json={"query": query, "counts": seed % 2 == 0}
+                )
             except httpx.HTTPError:
                 self.counts["calls to a dead process"] += 1
                 continue
@@ -189,6 +182,8 @@ class World:
                 continue
             recalls -= 1
             self.counts["recalls"] += 1
+            if self.counts["recalls"] % REPORTED == 0:
+                print(f"\n{dict(self.counts)}; stale: {self.stale}", flush=True)
             still_gone = {key for key in gone if self.gone_since.get(key, asked_at) < asked_at}
             for hit in answer.json()["hits"]:
                 keys = {hit["id"], hit["source_message_id"]} & still_gone
@@ -203,7 +198,7 @@ class World:
             await life.night(first + timedelta(days=number))
             self.counts["nights"] += 1
             number += 1
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(3 * PAUSE)
 
     async def served_from_memory(self) -> int:
         """How many recalls the processes that run now have answered from memory."""
@@ -245,17 +240,20 @@ async def test_what_was_forgotten_is_never_recalled_whatever_process_forgot_it(
     line = Line(str(neo4j.hostname), neo4j.port or 7687)
     through_line = f"bolt://127.0.0.1:{await line.start()}"
     ways = (str(settings.neo4j_uri), through_line)
-    world = World(
-        [
-            Api(
-                settings.model_copy(update={"api_port": free_port(), "neo4j_uri": way}),
-                tmp_path,
-                processes,
-            )
-            for way in ways
-        ],
-        await headers_of(life),
-    )
+    apis = [
+        Api(
+            settings.model_copy(update={"api_port": free_port(), "neo4j_uri": way}),
+            tmp_path,
+            processes,
+        )
+        for way in ways
+    ]
+    headers = await headers_of(life)
+    clients = [
+        httpx.AsyncClient(base_url=f"{api.address}/api", headers=headers, timeout=60)
+        for api in apis
+    ]
+    world = World(apis, clients)
     for api in world.apis:
         await asyncio.to_thread(api.start)
 
@@ -282,6 +280,8 @@ async def test_what_was_forgotten_is_never_recalled_whatever_process_forgot_it(
     world.done = True
     await asyncio.gather(*background)
     await line.close()
+    for client in clients:
+        await client.aclose()
     print(f"\n{dict(world.counts)}; {from_memory} from memory by the processes that ended last")
 
     assert world.stale == []

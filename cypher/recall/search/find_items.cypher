@@ -1,6 +1,5 @@
-// Find what a persona may need for a question: the items nearest to it in meaning, those that match it in
-// words, and those that the links of the most promising ones lead to, one step along any link and two along
-// PRECEDES. Items are memories and today's candidates. Filters are applied inside the vector index.
+// Find what a persona may need for a question: the items nearest to it in meaning, and those that match it in
+// words. Items are memories and today's candidates. Filters are applied inside the vector index.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -12,14 +11,13 @@
 // $by_meaning  float: weight of the similarity in the first rough score
 // $people      list of strings: whom the question is about, if that is certain
 // $limit       integer: how many items, by the rough score
-// $sources     integer: of how many of these the links are followed
-// $linked      integer: how many of one item's links are followed, the strongest, PRECEDES not counted
 // $states      list of strings
 // $types       list of strings
 // $flagged     boolean
 // $from_at     zoned datetime
 // $to_at       zoned datetime, itself included
 // $as_of       zoned datetime: facts that ended by then are left out
+// $periods     list of maps {start, end}: times that the question is about, and some days after
 // $past_fact   string or null: the key of a fact whose history is asked for, so that what ended stays
 // $standing    list of strings or null: categories of items that bear on whatever is asked
 // $categories  list of strings or null
@@ -27,9 +25,7 @@
 // $project     string or null
 //
 // Returns found: for each property that the ranking needs a list over all items, the highest rough score
-// first; times in microseconds. links: lists of source_id, id (of an item that may have been filtered out), type,
-// strength, and further: the strength of a second link on the way, or null; both times weight_modifier.
-// Lists, since a row or a map for each item would cost more than the search.
+// first; times in microseconds. Lists, since a row or a map for each item would cost more than the search.
 CYPHER 25
 CALL () {
   MATCH (item:Candidate|Memory)
@@ -88,6 +84,24 @@ CALL () {
     ) SCORE AS score
   RETURN item, 2 * score - 1 AS similarity, null AS matched
   UNION ALL
+  // What was said in a time that is asked for counts however far it is from the question.
+  UNWIND $periods AS period
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
+      VECTOR INDEX meaning
+      FOR $embedding
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = $flagged AND
+        item.state IN $states AND
+        item.memory_type IN $types AND
+        item.said_at >= period.start AND
+        item.said_at <= period.end
+      LIMIT 40
+    ) SCORE AS score
+  RETURN item, 2 * score - 1 AS similarity, null AS matched
+  UNION ALL
   WITH toFloatList($embedding) AS embedding
   MATCH (item:Memory {tenant_id: $tenant_id, persona_id: $persona_id, project: $project})
   WHERE item.flagged = $flagged AND item.state IN $states
@@ -139,59 +153,15 @@ WITH
   hit.matched AS matched,
   $by_meaning * coalesce(hit.similarity, least_similarity, 0.0) +
     0.4 * coalesce(hit.matched / best_match, 0.0) +
-    CASE WHEN hit.item.about IN $people THEN 0.3 ELSE 0.0 END +
+    CASE WHEN hit.item.about IN $people THEN 0.4 ELSE 0.0 END +
+    CASE
+      WHEN any(period IN $periods WHERE period.start <= hit.item.said_at <= period.end) THEN 0.25
+      ELSE 0.0
+    END +
     CASE WHEN hit.item.category IN $standing THEN 0.5 ELSE 0.0 END AS rough_score
 ORDER BY rough_score DESC, item.id
 LIMIT $limit
-WITH collect({item: item, similarity: similarity, matched: matched}) AS hits
-WITH hits, [hit IN hits | hit.item] AS known
-CALL (known) {
-  UNWIND known[..$sources] AS source
-  CALL (source) {
-    MATCH (source)-[link:PRECEDES]-(item:Memory)
-    RETURN item, 'PRECEDES' AS type, link.strength * link.weight_modifier AS strength, null AS further
-    UNION ALL
-    MATCH (source)-[link:PRECEDES]-(:Memory)-[second:PRECEDES]-(item:Memory)
-    WHERE item <> source
-    RETURN
-      item,
-      'PRECEDES' AS type,
-      link.strength * link.weight_modifier AS strength,
-      second.strength * second.weight_modifier AS further
-    UNION ALL
-    MATCH
-      // fragment: link_types_without_order
-      (source)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|CAUSALLY_LINKED]-(item:Memory)
-    WITH item, type(link) AS type, link.strength * link.weight_modifier AS strength
-    ORDER BY strength DESC, item.id
-    LIMIT $linked
-    RETURN item, type, strength, null AS further
-  }
-  RETURN
-    collect({source: source, item: item, type: type, strength: strength, further: further}) AS links,
-    collect(DISTINCT item) AS reached
-}
-CALL (known, reached) {
-  UNWIND reached AS item
-  WITH known, item
-  WHERE
-    NOT item IN known AND
-    // fragment: recallable_item
-    item.tenant_id = $tenant_id AND
-    item.persona_id = $persona_id AND
-    item.flagged = $flagged AND
-    item.state IN $states AND
-    item.memory_type IN $types AND
-    item.said_at >= $from_at AND
-    item.said_at <= $to_at AND
-    (item.valid_to IS NULL OR item.valid_to > $as_of OR item.fact = $past_fact) AND
-    ($categories IS NULL OR item.category IN $categories) AND
-    ($tags IS NULL OR all(tag IN $tags WHERE tag IN coalesce(item.tags, []))) AND
-    ($project IS NULL OR item.project = $project)
-    // end: recallable_item
-  RETURN collect({item: item}) AS new
-}
-WITH links, known + [hit IN new | hit.item] AS items
+WITH collect(item) AS items
 RETURN
   {
     // fragment: item_states
@@ -218,11 +188,4 @@ RETURN
     // end: item_states
     text: [item IN items | item.text],
     packed_vectors: [item IN items | item.packed_vectors]
-  } AS found,
-  {
-    source_id: [link IN links | link.source.id],
-    id: [link IN links | link.item.id],
-    type: [link IN links | link.type],
-    strength: [link IN links | link.strength],
-    further: [link IN links | link.further]
-  } AS links
+  } AS found

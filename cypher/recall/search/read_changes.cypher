@@ -9,8 +9,8 @@
 // Returns revision: up to which the changes are read; 0 when nothing was ever logged. reload: whether anything may
 // have changed: more than the limit has, or the log does not reach back. item_ids: what changed; items: for each property
 // a list over those of them that are stored; text and packed_vectors are null where no content changed; times in
-// microseconds. links: of the changed items, both ways, as lists; strength is times weight_modifier. checked: lists
-// over $ids, as far as they are stored. While nothing has changed, one node and the items of $ids are read.
+// microseconds. links: of the changed items, both ways, as lists; strength is times weight_modifier. checked: of
+// each of $ids that is stored a list of id, state, flagged, valid_to and weight_modifier.
 CYPHER 25
 OPTIONAL MATCH (log:ChangeLog {tenant_id: $tenant_id, persona_id: $persona_id})
 WITH coalesce(log.revision, 0) AS logged
@@ -109,10 +109,12 @@ RETURN
     packed_vectors: [item IN items | CASE WHEN item.id IN content_ids THEN item.packed_vectors END]
   } AS items,
   {source_id: source_ids, id: linked_ids, type: types, strength: strengths} AS links,
-  {
-    id: [item IN checked | item.id],
-    state: [item IN checked | item.state],
-    flagged: [item IN checked | item.flagged],
-    valid_to: [item IN checked | item.valid_to.epochSeconds * 1000000 + item.valid_to.microsecond],
-    weight_modifier: [item IN checked | coalesce(item.weight_modifier, 1.0)]
-  } AS checked
+  [
+    item IN checked |
+    [
+      item.id,
+      item.state,
+      item.flagged,
+      item.valid_to.epochSeconds * 1000000 + item.valid_to.microsecond,
+      coalesce(item.weight_modifier, 1.0)
+    ]] AS checked

@@ -5,10 +5,12 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from bench.lives import Conversation, Engine, Replay, Turn
+from bench.lives import Engine, Replay
 from engine import bounds
 from engine.service.clock import MovableClock
+from engine.talk.models import Speaker
 from engine.text import themes
+from ops.transcripts import Transcript, Turn
 from tests.lives import Life
 
 LONGEST = bounds.MESSAGE
@@ -35,18 +37,20 @@ def answer(place: int) -> str:
     return (part * (LONGEST // len(part) + 1))[: LONGEST - place]
 
 
-def conversation(days: int, answers: int) -> Conversation:
+def conversation(days: int, answers: int) -> Transcript:
     turns = []
     for day in range(days):
         for place in range(answers):
             at = MONDAY + timedelta(days=day, minutes=2 * place)
             number = day * answers + place
             asked = f"How do I water the tomato garden in week {number}?"
-            turns.append(Turn(f"q{number}", "user", "Sam", asked, at))
+            turns.append(Turn(f"q{number}", Speaker.USER, "Sam", asked, at))
             turns.append(
-                Turn(f"a{number}", "persona", "Ada", answer(number), at + timedelta(minutes=1))
+                Turn(
+                    f"a{number}", Speaker.PERSONA, "Ada", answer(number), at + timedelta(minutes=1)
+                )
             )
-    return Conversation("long", turns)
+    return Transcript("long", ["Sam", "Ada"], turns)
 
 
 async def test_long_answers_are_recorded_drawn_from_and_slept_on(

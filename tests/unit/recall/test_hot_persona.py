@@ -13,8 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from engine.embedding import Lexicon, MemoryVectors, normalized
 from engine.recall.asked import Asked
 from engine.recall.hot_persona import CONFIRM_SECONDS, LOADED_STATES, TAIL_ROWS, HotPersona
+from engine.recall.profiles import PROFILES
 from engine.recall.questions import parse_question
-from engine.recall.ranking import EPOCH, PROFILES
+from engine.recall.ranking import EPOCH
 from engine.recall.search import Filters, Search
 from engine.recall.tables import CONTENT_COLUMNS, STATE_COLUMNS, ItemTable, QuantizedQuestion
 from engine.text import term_hashes
@@ -257,15 +258,17 @@ def test_similarities_are_those_of_the_best_vector_the_one_in_context_and_the_wh
 
 def test_what_differs_from_the_store_is_noticed() -> None:
     persona = loaded([item("a"), item("b")])
-    names = ("id", "state", "flagged", "valid_to", "weight_modifier")
 
-    def checked(**given: Any) -> dict[str, list[Any]]:
-        return {name: [item("a", **given)[name]] for name in names}
+    def checked(id_: str = "a", **given: Any) -> list[list[Any]]:
+        stored = item(id_, **given)
+        return [
+            [stored[name] for name in ("id", "state", "flagged", "valid_to", "weight_modifier")]
+        ]
 
     assert not persona.differs(["a"], checked())
     for change in ({"flagged": True}, {"state": "archived"}, {"weight_modifier": 0.2}):
         assert persona.differs(["a"], checked(**change))
-    assert persona.differs(["unknown"], {name: [item("unknown")[name]] for name in names})
+    assert persona.differs(["unknown"], checked("unknown"))
     assert persona.differs(["a", "deleted"], checked())
 
 

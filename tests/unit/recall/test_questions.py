@@ -167,3 +167,33 @@ def test_questions_in_german_and_spanish_are_read_by_their_files(
         for period in question.periods
     ]
     assert days == ([(start, end)] if start else [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "newest"),
+    [
+        ("What are the last three books Sam read?", True),
+        ("Which film did Sam see most recently?", True),
+        ("What is Sam's latest project?", True),
+        ("What happened in the last three weeks?", False),
+        ("What did Sam do last week?", False),
+        ("What did Sam do first?", False),
+        ("Welche Bücher hat Sam zuletzt gelesen?", True),
+        ("Was waren die letzten drei Filme, die wir gesehen haben?", True),
+        ("Was war in den letzten drei Wochen?", False),
+        ("¿Cuáles son los últimos tres libros que leíste?", True),
+    ],
+)
+def test_the_newest_answers_may_be_asked_for(asked: str, newest: bool) -> None:
+    assert parse_question(asked, people=PEOPLE, now=NOW).wants_newest is newest
+
+
+@pytest.mark.parametrize("place", ["beginning", "end"])
+def test_a_question_before_or_after_pages_is_read(place: str) -> None:
+    asked, pages = "What did Sam cook in April?", "Lorem ipsum dolor sit amet. " * 2000
+
+    text = f"{asked} {pages}" if place == "beginning" else f"{pages} {asked}"
+    question = parse_question(text, people=PEOPLE, now=NOW)
+
+    assert question.people == {"Sam"}
+    assert "cook" in question.words

@@ -6,10 +6,10 @@ import pytest
 
 from engine.embedding import Lexicon, MemoryVectors, normalized
 from engine.recall.asked import Asked
+from engine.recall.profiles import PROFILES
 from engine.recall.questions import parse_question
 from engine.recall.ranking import (
     EPOCH,
-    PROFILES,
     Link,
     RankedHit,
     ScoredItems,
@@ -176,6 +176,31 @@ def test_a_standing_item_comes_up_for_help_and_not_for_what_was_said() -> None:
         assert (hits["instruction"].standing > 0) == is_first
 
 
+def test_of_what_is_asked_for_lately_the_newer_comes_first() -> None:
+    old, new = NOW - timedelta(days=300), NOW - timedelta(days=100)
+    rows = row("new", said=new), row("old", said=old, importance=6)
+
+    plain = ranked_by_id("Which boat did Sam see?", *rows)
+    newest = ranked_by_id("Which boat did Sam see most recently?", *rows)
+    assert plain["old"].score > plain["new"].score
+    assert newest["new"].score > newest["old"].score
+
+
+def test_a_longer_text_scores_higher_up_to_the_length_of_a_passage() -> None:
+    hits = ranked_by_id(
+        "A boat?",
+        row("word", token_estimate=2),
+        row("sentence", token_estimate=20),
+        row("passage", token_estimate=120),
+        row("page", token_estimate=900),
+        row("instruction", token_estimate=2, category="instruction"),
+    )
+
+    length = {id_: hit.signals["length"] for id_, hit in hits.items()}
+    assert 0 < length["word"] < length["sentence"] < length["passage"] == length["page"] == 1
+    assert length["instruction"] == 1
+
+
 def test_an_item_scores_the_same_whatever_else_was_found() -> None:
     rows = [row(f"{place}", text, words=["dog"]) for place, text in enumerate(["a dog", "a boat"])]
 
@@ -184,6 +209,20 @@ def test_an_item_scores_the_same_whatever_else_was_found() -> None:
 
     assert alone.signals == among_others.signals
     assert alone.score == among_others.score
+
+
+def test_what_is_added_to_a_search_scores_as_if_found_at_once() -> None:
+    rows = [
+        row("one", "a dog", words=["dog"], category="instruction"),
+        row("two", "a boat", vector=[0.5, 1, 0, 0], weight_modifier=0.5),
+    ]
+    asked = "Can you help me with a dog?"
+
+    together, added = scored(asked, *rows), scored(asked, rows[0]).with_more(scored(asked, rows[1]))
+
+    expected = [(hit.id, hit.score, hit.signals) for hit in together.ranked(9)]
+    assert [(hit.id, hit.score, hit.signals) for hit in added.ranked(9)] == expected
+    assert together.with_more(scored(asked)) is together
 
 
 def test_a_term_counts_more_in_a_short_text_and_a_rare_one_counts_more() -> None:
