@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages dev-packages installed pictures examples
+.PHONY: help up demo simulate down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages plots-packages dev-packages installed pictures examples
 
 help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -20,6 +20,9 @@ help: ## List what make can do
 
 local-packages:
 	@$(PYTHON) ops/bootstrap.py local
+
+plots-packages:
+	@$(PYTHON) ops/bootstrap.py plots
 
 dev-packages:
 	@$(PYTHON) ops/bootstrap.py dev
@@ -35,6 +38,10 @@ up: local-packages ## Install and start everything (DETACH=1: return when it is 
 demo: local-packages ## Simulate two weeks of a persona in about a minute and show what it remembers (AGAIN=1: with a new persona)
 	@$(BIN)/pentimento status >/dev/null 2>&1 || $(BIN)/pentimento up --detach
 	@$(BIN)/pentimento demo $(if $(AGAIN),--again)
+
+simulate: plots-packages ## Live a year of a persona and draw what became of its memories (ARGS="--seed 2 --out folder")
+	@$(BIN)/pentimento install
+	@$(BIN)/pentimento simulate $(ARGS)
 
 down: ## Stop everything that `make up` started; data stays
 	@if [ -x $(BIN)/pentimento ]; then $(BIN)/pentimento down; else echo "Nothing is installed here, so nothing runs."; fi
@@ -67,7 +74,7 @@ costs: installed ## Count what each statement reads at 100,000 memories and comp
 	COST_MEMORIES=$(or $(MEMORIES),100000) $(BIN)/python -m pytest tests/api/test_costs.py
 
 freshness: installed ## Recall from two processes while messages are forgotten and taken back, with kills and cut lines (RECALLS=100000)
-	FRESH_RECALLS=$(or $(RECALLS),100000) FRESH_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest tests/faults/test_freshness.py -s
+	FRESH_RECALLS=$(or $(RECALLS),100000) FRESH_FAULTS=$(or $(FAULTS),30) FRESH_READERS=16 FRESH_PAUSE=1 $(BIN)/python -m pytest tests/faults/test_freshness.py -s
 
 load: installed ## Let many clients flag, undo and send messages at once, with a night in between (SECONDS=60 CLIENTS=32)
 	LOAD_SECONDS=$(or $(SECONDS),60) LOAD_CLIENTS=$(or $(CLIENTS),32) $(BIN)/python -m pytest tests/faults/test_forget.py -k many -s
@@ -92,10 +99,10 @@ bench-lives: installed ## Replay whole conversations over HTTP with every night:
 bench-forget: installed ## Compare flagging a message with a bare write of one row
 	@$(BIN)/python -m bench.forget $(ARGS)
 
-bench-quality: installed ## Share of the evidence for a question that recall finds (DATA=LoCoMo's dev.jsonl)
+bench-quality: installed ## Share of the evidence for a question that recall finds (DATA="a.jsonl b.jsonl")
 	@$(BIN)/python -m bench.quality --data $(DATA)
 
-bench-leaks: installed ## Look for flagged messages in every answer, and what flags cost other questions (DATA=LoCoMo's dev.jsonl)
+bench-leaks: installed ## Look for flagged messages in every answer, and what flags cost other questions (DATA="a.jsonl b.jsonl")
 	@$(BIN)/python -m bench.leaks --data $(DATA)
 
 bench-latency: installed ## Compare a recall with the bare searches it makes (SIZE=1000000: a third, larger graph)
@@ -107,8 +114,9 @@ bench-throughput: installed ## Recalls a second of 32 clients with new questions
 # ── Change versions ──
 
 lock: dev-packages ## Write requirements/*.txt from pyproject.toml (UPGRADE=1: with the newest versions)
-	$(COMPILE) $(if $(UPGRADE),--upgrade) --extra local --extra models --group dev -o requirements/models.txt
-	$(COMPILE) -c requirements/models.txt --extra local --group dev -o requirements/dev.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --extra local --extra models --extra plots --group dev -o requirements/models.txt
+	$(COMPILE) -c requirements/models.txt --extra local --extra plots --group dev -o requirements/dev.txt
+	$(COMPILE) -c requirements/models.txt --extra local --extra plots -o requirements/plots.txt
 	$(COMPILE) -c requirements/models.txt --extra local -o requirements/local.txt
 	$(COMPILE) -c requirements/models.txt --extra cli -o requirements/cli.txt
 	$(COMPILE) -c requirements/models.txt -o requirements/server.txt

@@ -1,21 +1,18 @@
 """Measures messages per second from the request to drawn candidates, on long conversations.
 
-`--data` is a file of conversations, one JSON object a line: {"conversation", "speakers": [a, b],
-"turns": [{"id", "datetime", "speaker", "text"}]}, such as LoCoMo's, which cannot be shipped here.
-What a turn with the "role" of "persona" says is the persona's; all others are said by users.
-Messages are sent over HTTP in batches, and the worker draws candidates from them. Then the same
-engine functions run with an encoder that costs nothing, to see how much of it is embedding.
+`--data` is a file of conversations as `ops.transcripts` describes it. Messages are sent over HTTP
+in batches, and the worker draws candidates from them. Then the same engine functions run with an
+encoder that costs nothing, to see how much of it is embedding.
 """
 
 import argparse
 import asyncio
-import json
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +37,8 @@ from engine.extraction import RuleExtractor
 from engine.memory import Gate, draw_candidates, read_gate
 from engine.settings import Settings
 from engine.store import Graph
-from engine.talk import Conversation, Message, Speaker, add_conversation, record_messages
+from engine.talk import Conversation, Message, add_conversation, record_messages
+from ops.transcripts import read_transcripts
 
 BATCH_SIZE = 50  # messages in a request
 MAX_WAIT_SECONDS = 1800  # for the candidates of a conversation
@@ -61,37 +59,11 @@ class Talk:
 
 
 def read_talks(data: Path) -> list[Talk]:
-    talks = []
-    for line in data.read_text().splitlines():
-        conversation = json.loads(line)
-        name, (_, second) = conversation["conversation"], conversation["speakers"]
-        messages = [
-            as_message(name, second, index, turn)
-            for index, turn in enumerate(conversation["turns"])
-        ]
-        talks.append(Talk(name, messages))
-    return talks
-
-
-def as_message(name: str, second: str, index: int, turn: dict[str, Any]) -> Message:
-    """A turn as a message to, or of, the persona of its conversation."""
-    role = Speaker(turn.get("role", "user"))
-    is_user = role is Speaker.USER
-    return Message(
-        message_id=f"{name}.{turn['id']}",
-        conversation_id=name,
-        persona_id=name,
-        role=role,
-        content=turn["text"],
-        timestamp=moment(turn["datetime"], index),
-        speaker=turn["speaker"] if is_user else None,
-        user_id=("second" if turn["speaker"] == second else "first") if is_user else None,
-    )
-
-
-def moment(text: str, index: int) -> datetime:
-    """The time of a turn. Turns of a session share one time; a second each keeps their order."""
-    return datetime.fromisoformat(text).replace(tzinfo=UTC) + timedelta(seconds=index)
+    """The conversations of a file, each with a persona of its own name."""
+    return [
+        Talk(found.name, [found.as_message(turn, found.name, found.name) for turn in found.turns])
+        for found in read_transcripts(data)
+    ]
 
 
 def main() -> int:

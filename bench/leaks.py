@@ -1,9 +1,10 @@
-"""Looks for flagged messages in everything a persona answers, on LoCoMo's conversations.
+"""Looks for flagged messages in everything a persona answers, on real conversations.
 
-Each conversation is recorded and has its night. Then every third topic is flagged. All questions
-and the flagged texts themselves are asked of recall and context; waking (hydrate), checkpoints and
-an export without flagged messages are read as well. A leak is a sentence that only flagged messages
-contain, in an answer that is not marked as fallback.
+Takes files of LoCoMo and of BEAM. Each conversation is recorded and has its night, and its persona
+is asked until it is kept in memory. Then every third topic is flagged. All questions and the
+flagged texts themselves are asked of recall, from memory and from the graph, and of context; waking
+(hydrate), checkpoints and an export without flagged messages are read as well. A leak is a sentence
+that only flagged messages contain, in an answer that is not marked as fallback.
 
 Also measured: how much recall is lost for questions without flagged evidence, and how often the
 fallback is used at each threshold. It should be used for questions whose evidence is all flagged
@@ -26,7 +27,7 @@ from rich.table import Table
 from bench.forget import RULES
 from bench.ingest import Talk, read_talks
 from bench.private import bare, run_on_data
-from bench.quality import CALLER, SOURCES, ask, read_questions, simulate
+from bench.quality import CALLER, HOT_BYTES, SOURCES, ask, read_questions, simulate
 from engine.embedding import Embedder, open_embedder
 from engine.forgetting import Templates, flag_range
 from engine.policy import Layer, set_persona_policy
@@ -40,7 +41,8 @@ FLAGGED_TOPICS = 3  # every third
 MIN_WORDS = 5  # of a sentence that counts
 MAX_RECALL_LOSS = 0.005  # of recall@10, for questions without flagged evidence
 THRESHOLDS = (0.40, 0.45, 0.50, 0.55, 0.60, 0.65)
-SOURCES_OF_LEAKS = ("recall", "context", "waking", "checkpoints", "export")
+MEMORY, GRAPH = "recall from memory", "recall from the graph"
+SOURCES_OF_LEAKS = (MEMORY, GRAPH, "context", "waking", "checkpoints", "export")
 ALL_FLAGGED, FLAGGED_TEXT, NONE_FLAGGED = "all flagged", "flagged text", "none flagged"
 
 
@@ -102,19 +104,21 @@ async def flag_topics(graph: Graph, talk: Talk, now: datetime) -> FlaggedMessage
 async def count_leaks(
     graph: Graph,
     embedder: Embedder,
+    recall: Recall,
     talk: str,
     flagged: FlaggedMessages,
     queries: Sequence[str],
     now: datetime,
 ) -> Counter[str]:
-    """The number of leaks, by where they were."""
-    recall = Recall(graph, embedder, seconds=600)
+    """The number of leaks, by where they were. `recall` has the persona in memory."""
     leaks: Counter[str] = Counter()
+    from_graph = Recall(graph, embedder, seconds=600)
     for query in track(queries, talk):
-        recalled = await recall.recall(CALLER.tenant_id, talk, query, now=now, limit=20)
-        leaks["recall"] += sum(
-            flagged.leak_into(hit.text) for hit in recalled.hits if not hit.deprioritized
-        )
+        for source, asked in ((MEMORY, recall), (GRAPH, from_graph)):
+            recalled = await asked.recall(CALLER.tenant_id, talk, query, now=now, limit=20)
+            leaks[source] += sum(
+                flagged.leak_into(hit.text) for hit in recalled.hits if not hit.deprioritized
+            )
         request = ContextRequest(talk, query)
         context = await assemble_context(graph, recall, embedder, CALLER, talk, request, now=now)
         leaks["context"] += sum(
@@ -164,17 +168,20 @@ async def measure(settings: Settings, data: Path, console: Console) -> int:
     graph = Graph.open(settings).with_limit(120)
     embedder = open_embedder(settings)
     findings = Findings()
+    recall = Recall(graph, embedder, seconds=600, hot_bytes=HOT_BYTES)
     try:
         talks, questions = read_talks(data), read_questions(data)
         now = await simulate(graph, embedder, talks)
-        recall = Recall(graph, embedder, seconds=600)
+        await ask(recall, graph, questions, now, recall.profile)
+        await recall.loaded()
         before = await ask(recall, graph, questions, now, recall.profile)
         flagged = {talk.name: await flag_topics(graph, talk, now) for talk in talks}
         after = await ask(recall, graph, questions, now, recall.profile)
         for name, messages in flagged.items():
             of_talk = [question for question in questions if question["talk"] == name]
-            await examine(graph, embedder, name, messages, of_talk, now, findings)
+            await examine(graph, embedder, recall, name, messages, of_talk, now, findings)
     finally:
+        await recall.close()
         embedder.close()
         await graph.close()
     losses = [
@@ -196,6 +203,7 @@ async def measure(settings: Settings, data: Path, console: Console) -> int:
 async def examine(
     graph: Graph,
     embedder: Embedder,
+    recall: Recall,
     talk: str,
     flagged: FlaggedMessages,
     questions: Sequence[dict[str, Any]],
@@ -204,7 +212,7 @@ async def examine(
 ) -> None:
     """Add the leaks and fallbacks of one conversation to the findings."""
     texts = [*(question["question"] for question in questions), *flagged.texts.values()]
-    findings.leaks += await count_leaks(graph, embedder, talk, flagged, texts, now)
+    findings.leaks += await count_leaks(graph, embedder, recall, talk, flagged, texts, now)
     rows = await bare(graph, SOURCES, tenant_id=CALLER.tenant_id)
     remembered = {message_id for row in rows for message_id in row["messages"]}
     queries = [

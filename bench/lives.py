@@ -1,17 +1,16 @@
 """Replays whole conversations: every message over HTTP, and every night when it is due.
 
-`--data` is a file of conversations as `bench.ingest` describes it; it may be given several times.
-Each conversation has its own persona and runs day by day on a movable clock: messages are recorded
-through the API, candidates and checkpoints are made by the functions that the worker's jobs call,
-and every night that is due is claimed and run. Reports seconds per stage for 1,000 messages and for
-a million characters. Fails when a message is not recorded, or when a night does not end, leaves
-something undone or takes too long.
+`--data` is a file of conversations as `ops.transcripts` describes it; it may be given several
+times. Each conversation has its own persona and runs day by day on a movable clock: messages are
+recorded through the API, candidates and checkpoints are made by the functions that the worker's
+jobs call, and every night that is due is claimed and run. Reports seconds per stage for 1,000
+messages and for a million characters. Fails when a message is not recorded, or when a night does
+not end, leaves something undone or takes too long.
 """
 
 import argparse
 import asyncio
 import contextlib
-import json
 import sys
 import tempfile
 import time
@@ -19,7 +18,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,6 @@ from rich.progress import track
 from rich.table import Table
 
 from api.app import create_app
-from bench.ingest import moment
 from bench.private import private_neo4j, private_redis
 from engine.access import Role, add_tenant, issue_key
 from engine.embedding import Embedder, claim_model, open_embedder
@@ -40,38 +37,13 @@ from engine.night import claim_due_nights, run_night
 from engine.policy import next_night, set_deployment_policy
 from engine.settings import Settings
 from engine.store import Graph, migrate
-from engine.talk import make_checkpoints
+from engine.talk import Speaker, make_checkpoints
+from ops.transcripts import Transcript, Turn, read_transcripts
 
 BATCH_SIZE = 50  # messages in a request
 DAY = timedelta(days=1)
 # What a night may take: a base, and so much for each message of the last four days.
 NIGHT_SECONDS, MESSAGE_SECONDS = 5.0, 0.25
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One message of the data."""
-
-    message_id: str
-    role: str
-    speaker: str
-    content: str
-    said_at: datetime
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """All messages to one persona, in their order."""
-
-    name: str
-    turns: list[Turn]
-
-    @property
-    def days(self) -> Iterator[tuple[datetime, list[Turn]]]:
-        """Midnight of each day that has messages, with its messages."""
-        for _, group in groupby(self.turns, key=lambda turn: turn.said_at.date()):
-            turns = list(group)
-            yield turns[0].said_at.replace(hour=0, minute=0, second=0, microsecond=0), turns
 
 
 @dataclass
@@ -92,26 +64,6 @@ class Replay:
         self.seconds[stage] += time.perf_counter() - started
 
 
-def read_conversations(data: Path) -> list[Conversation]:
-    conversations = []
-    for line in data.read_text().splitlines():
-        entry = json.loads(line)
-        turns = [
-            Turn(
-                message_id=f"{entry['conversation']}.{turn['id']}",
-                role=turn.get("role", "user"),
-                speaker=turn["speaker"],
-                content=turn["text"],
-                said_at=moment(turn["datetime"], index),
-            )
-            for index, turn in enumerate(entry["turns"])
-        ]
-        conversations.append(
-            Conversation(entry["conversation"], sorted(turns, key=lambda turn: turn.said_at))
-        )
-    return conversations
-
-
 @dataclass(frozen=True)
 class Engine:
     """The API through a client, and what the worker's jobs use."""
@@ -124,7 +76,7 @@ class Engine:
     async def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
         return await self.client.post(f"/api/{path}", json=body)
 
-    async def replay(self, conversation: Conversation, replay: Replay) -> None:
+    async def replay(self, conversation: Transcript, replay: Replay) -> None:
         """Replay one conversation with all its nights."""
         name = conversation.name
         await self.move_clock(conversation.turns[0].said_at)
@@ -214,7 +166,7 @@ class Engine:
                 f"night of {at:%Y-%m-%d}: {seconds:.1f} s for {messages} messages"
             )
 
-    async def check(self, name: str, conversation: Conversation, replay: Replay) -> None:
+    async def check(self, name: str, conversation: Transcript, replay: Replay) -> None:
         """Check that every message can be read, and that no candidate waits."""
         count, cursor = 0, None
         while True:
@@ -247,11 +199,11 @@ def as_body(turn: Turn, persona_id: str) -> dict[str, Any]:
     body = {
         "message_id": turn.message_id,
         "persona_id": persona_id,
-        "role": turn.role,
+        "role": turn.role.value,
         "content": turn.content,
         "timestamp": turn.said_at.isoformat(),
     }
-    if turn.role == "user":
+    if turn.role is Speaker.USER:
         body |= {"speaker": turn.speaker, "user_id": turn.speaker.lower()}
     return body
 
@@ -290,7 +242,7 @@ async def replay_files(
     async with open_engine(settings) as engine:
         for file in files:
             replay = replays[corpus_of(file)] = Replay()
-            for conversation in track(read_conversations(file)[:limit], corpus_of(file)):
+            for conversation in track(read_transcripts(file)[:limit], corpus_of(file)):
                 await engine.replay(conversation, replay)
     return replays
 

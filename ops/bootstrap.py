@@ -1,6 +1,6 @@
 """Create the virtual environment, with nothing but the Python that runs this file.
 
-`python3 ops/bootstrap.py local|dev|models|cli|server [--venv .venv]`. Does nothing when the
+`python3 ops/bootstrap.py local|plots|dev|models|cli|server [--venv .venv]`. Does nothing when the
 environment already holds what requirements/<set>.txt lists, so every make target can call it.
 Prints a line or two; what pip and uv print goes to .pentimento/logs/install.log.
 """
@@ -32,7 +32,7 @@ PROGRESS = re.compile(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("set", choices=["local", "dev", "models", "cli", "server"])
+    parser.add_argument("set", choices=["local", "plots", "dev", "models", "cli", "server"])
     parser.add_argument("--venv", default=".venv")
     arguments = parser.parse_args()
     if sys.version_info < (3, 11):  # noqa: UP036  a newcomer's python3 may be older

@@ -21,6 +21,7 @@ from engine.night import get_run, preview_night, run_night, undo_run
 from engine.service import open_clock, set_up_logs
 from engine.settings import Settings
 from engine.store import Graph, migrate
+from ops.browser_guide import browser
 from ops.demo import PERSONA, STATEMENT_SECONDS, TENANT, prepare_demo
 from ops.diagnosis import StackFailed, shown
 from ops.doctor import StackRuns, examine, move_vector_indexes_away
@@ -33,6 +34,7 @@ from ops.install import (
     remove_damaged_jars,
 )
 from ops.report import show_changes, show_run
+from ops.simulation.command import simulate
 from ops.stack import start, stop, wait_until_ready
 from ops.terminal import (
     console,
@@ -54,6 +56,8 @@ app = typer.Typer(
 )
 tenant = typer.Typer(help="Add and list tenants.", no_args_is_help=True)
 app.add_typer(tenant, name="tenant")
+app.command()(simulate)
+app.command()(browser)
 
 UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 

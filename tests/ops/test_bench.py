@@ -197,7 +197,8 @@ async def test_a_recall_is_measured_against_bare_searches_of_the_same(bench: Ben
 async def test_what_is_forgotten_is_looked_for_everywhere(bench: Bench, tmp_path: Path) -> None:
     told = bench("leaks", "--data", a_talk(tmp_path))
 
-    for where in ("recall", "context", "waking", "checkpoints", "export"):
+    recalls = ("recall from memory", "recall from the graph")
+    for where in (*recalls, "context", "waking", "checkpoints", "export"):
         assert re.search(rf"leaks in {where}\s+│ 0 ", told), told
     assert "messages flagged" in told
 

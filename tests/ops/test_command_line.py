@@ -34,7 +34,20 @@ def test_another_text_is_no_time(text: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["up", "down", "status", "env", "doctor", "install", "migrate", "night", "demo", "tenant add"],
+    [
+        "up",
+        "down",
+        "status",
+        "env",
+        "doctor",
+        "install",
+        "migrate",
+        "night",
+        "demo",
+        "simulate",
+        "browser",
+        "tenant add",
+    ],
 )
 def test_every_command_explains_itself(command: str) -> None:
     result = CliRunner().invoke(app, [*command.split(), "--help"])

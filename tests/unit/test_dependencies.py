@@ -22,7 +22,7 @@ EXTRAS = {
     "cypher": (),
     "engine": ("models",),
     "tasks": (),
-    "ops": ("cli", "local"),
+    "ops": ("cli", "local", "plots"),
     "bench": ("cli", "local"),
 }
 # Installed for what they do when they are there; nothing imports them by name.

@@ -86,7 +86,7 @@ def test_compose_and_local_stack_run_one_neo4j() -> None:
     assert not versions
 
 
-@pytest.mark.parametrize("name", ["server", "cli", "local", "dev", "models"])
+@pytest.mark.parametrize("name", ["server", "cli", "local", "plots", "dev", "models"])
 def test_every_requirement_is_pinned_and_hashed(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     pins = re.findall(r"^([a-z0-9._-]+)(\[\S+\])?==", text, re.M)
@@ -101,7 +101,8 @@ def test_the_smaller_sets_pin_what_the_larger_ones_pin() -> None:
         text = (ROOT / "requirements" / f"{name}.txt").read_text()
         return set(re.findall(r"^(\S+==\S+)", text, re.M))
 
-    assert pins("server") <= pins("cli") <= pins("local") <= pins("dev") <= pins("models")
+    assert pins("server") <= pins("cli") <= pins("local") <= pins("plots")
+    assert pins("plots") <= pins("dev") <= pins("models")
 
 
 def test_every_jar_is_locked_by_its_checksum() -> None:
