@@ -7,6 +7,7 @@ they leave their metrics, so that any of them can answer for all.
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 from multiprocessing.connection import wait
@@ -20,6 +21,9 @@ from api.app import create_app
 from api.application import Application
 from engine.settings import Settings
 
+# Seconds for which a thread keeps the interpreter while others wait for it. The model's thread and
+# those that load personas give it back often, and at 5 ms would wait behind the loop each time.
+SWITCH_SECONDS = 0.0005
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when it is imported
 
 
@@ -35,6 +39,7 @@ def main() -> None:
         "server_header": False,
         "timeout_graceful_shutdown": settings.shutdown_seconds,
     }
+    sys.setswitchinterval(SWITCH_SECONDS)
     if settings.api_processes == 1:
         uvicorn.run(create_app(settings), **options)
         return
@@ -46,6 +51,7 @@ def main() -> None:
 
 def create_worker() -> Application:
     """The API in one of several processes. It stops when the process that started it is gone."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     forget_dead_processes(Path(os.environ[METRICS_FOLDER]))
     threading.Thread(target=stop_with_parent, daemon=True).start()
     return create_app()

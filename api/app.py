@@ -122,6 +122,7 @@ def create_app(settings: Settings | None = None) -> Application:
         seconds=settings.persona_cache_seconds,
         profile=settings.recall_profile,
         hot_bytes=settings.hot_megabytes * MEGABYTE,
+        graph_searches=settings.graph_searches,
         reranker=open_reranker(settings),
     )
 

@@ -42,9 +42,21 @@ class GraphIndex:
         """
         items, hits = await self.find_among(search, lexicon, flagged=False)
         flagged: list[RankedHit] = []
-        if not search.is_answered_by(items):
+        if not search.is_answered_by(items) and await self._has_flagged(search):
             _, flagged = await self.find_among(search, lexicon, flagged=True)
         return search.with_fallback(hits, flagged)
+
+    async def _has_flagged(self, search: Search) -> bool:
+        """Whether anything flagged could be found: a look costs little, and most have nothing."""
+        (answer,) = await self._graph.read(
+            "recall/search/has_flagged",
+            tenant_id=search.tenant_id,
+            persona_id=search.persona_id,
+            states=search.states(flagged=True),
+            embedding=search.asked.vector,
+        )
+        found: bool = answer["found"]
+        return found
 
     async def find_among(
         self, search: Search, lexicon: Lexicon, *, flagged: bool

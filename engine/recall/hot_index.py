@@ -23,9 +23,9 @@ from engine.recall.search import Search
 from engine.recall.tables import ItemTable
 from engine.store import Graph
 
-PAGE_ITEMS = 250  # read at once: more would hold the event loop for long
-TABLE_ITEMS = 5_000  # of one loaded table
-PAGE_LINKS = 1_000  # memories whose links are read at once
+PAGE_ITEMS = 1_000  # read at once: more would hold the event loop for long
+TABLE_ITEMS = 10_000  # of one loaded table
+PAGE_LINKS = 2_000  # memories whose links are read at once
 MAX_PASSES = 3  # of one recall, while what it is about to return keeps changing
 LINKED_STATES = ("active", "archived")  # of memories whose links are followed
 PRESSURE_SECONDS = 5.0  # between two looks at how much memory is free
@@ -177,6 +177,12 @@ class HotIndex:
         """
         changes = await read_changes(self._graph, *key, since=NOTHING_KNOWN)
         persona = HotPersona(self._dimensions, changes.revision, changes.revision)
+        # Side by side, since each round trip waits its turn among those of the recalls.
+        await asyncio.gather(self._add_items(key, persona), self._add_links(key, persona))
+        return None if persona.size > self._max_bytes else persona
+
+    async def _add_items(self, key: Key, persona: HotPersona) -> None:
+        """Add the items of a persona, or as many of them as show that it would not fit."""
         pages: list[Row] = []
         async for page in self._pages(key):
             pages.append(page)
@@ -184,12 +190,13 @@ class HotIndex:
                 await self._add_table(persona, pages)
                 pages = []
             if persona.size > self._max_bytes:
-                return None
+                return
         if pages:
             await self._add_table(persona, pages)
+
+    async def _add_links(self, key: Key, persona: HotPersona) -> None:
         async for links in self._link_pages(key):
             persona.add_links(links)
-        return None if persona.size > self._max_bytes else persona
 
     async def _add_table(self, persona: HotPersona, pages: Sequence[Row]) -> None:
         columns = {name: [value for page in pages for value in page[name]] for name in pages[0]}

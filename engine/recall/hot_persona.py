@@ -18,7 +18,7 @@ from engine.recall.search import Search
 from engine.recall.tables import CONTENT_COLUMNS, STATE_COLUMNS, BoolArray, Columns, ItemTable
 
 TAIL_ROWS = 256  # of the table for new items, before another is begun
-MAX_TABLES = 6  # of one persona, before it is loaded anew
+MAX_TAILS = 4  # tables of new items, before the persona is loaded anew
 LOADED_STATES = ("active", "pending", "suppressed")  # archived items are left to the graph
 BYTES_PER_LINK = 130  # a tuple in two lists; measured
 SEQUENCE = "PRECEDES"
@@ -38,6 +38,7 @@ class HotPersona:
     unconfirmed: tuple[float, int] | None = None
     tables: list[ItemTable] = field(default_factory=list)
     links: dict[str, list[Neighbor]] = field(default_factory=dict)
+    _loaded_tables: int = 0
     _tail: dict[str, list[object]] = field(default_factory=dict)  # columns of the last table
 
     @property
@@ -49,7 +50,7 @@ class HotPersona:
     @property
     def is_fragmented(self) -> bool:
         """Whether it should be loaded anew."""
-        return len(self.tables) > MAX_TABLES
+        return len(self.tables) - self._loaded_tables > MAX_TAILS
 
     def __len__(self) -> int:
         return sum(int(table.alive.sum()) for table in self.tables)
@@ -76,6 +77,7 @@ class HotPersona:
     def add_loaded(self, table: ItemTable) -> None:
         """Add items that are not in memory yet, as they were loaded."""
         self.tables.append(table)
+        self._loaded_tables += 1
         self._tail = {}
 
     def add_links(self, links: Columns) -> None:

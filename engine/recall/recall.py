@@ -1,5 +1,6 @@
 """Recall: what a persona remembers of a question, from memory or from the graph."""
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -22,6 +23,7 @@ from engine.recall.search import MAX_PAGED, Filters, Search
 from engine.store import Graph, decode_place, encode_cursor
 
 PROFILE_CACHE_SIZE = 10_000  # personas
+GRAPH_SEARCHES = 2  # at once, of one process
 DEFAULT_PROFILE = "woven"
 NO_FILTERS = Filters()
 HINT = "This was set aside on request; it may no longer hold."
@@ -83,7 +85,9 @@ class PersonaProfile:
 class Recall:
     """Recalls from one graph. Caches each persona's profile for some seconds.
 
-    Keeps personas in memory that are asked, up to `hot_bytes` in all; 0 keeps none.
+    Keeps personas in memory that are asked, up to `hot_bytes` in all; 0 keeps none. Searches the
+    graph `graph_searches` times at once: more would only share Neo4j's processors, while a recall
+    that waits may find its persona in memory.
     """
 
     def __init__(
@@ -94,12 +98,14 @@ class Recall:
         seconds: float,
         profile: str = DEFAULT_PROFILE,
         hot_bytes: int = 0,
+        graph_searches: int = GRAPH_SEARCHES,
         reranker: Reranker | None = None,
     ) -> None:
         self._graph = graph
         self._embedder = embedder
         self._reranker = reranker
         self._graph_index = GraphIndex(graph)
+        self._graph_searches = asyncio.Semaphore(graph_searches)
         self._hot_index = HotIndex(graph, dimensions=embedder.dimensions, max_bytes=hot_bytes)
         self._profiles: TTLCache[tuple[str, str], PersonaProfile] = TTLCache(
             PROFILE_CACHE_SIZE, seconds
@@ -167,8 +173,14 @@ class Recall:
     async def _find(self, search: Search) -> tuple[list[RankedHit], bool]:
         """The hits of all pages, and whether flagged ones are among them."""
         found = await self._hot_index.find(search)
-        RECALLS.labels("graph" if found is None else "memory").inc()
-        return found or await self._graph_index.find(search, await self._embedder.lexicon())
+        if found is None:
+            async with self._graph_searches:
+                found = await self._hot_index.find(search)  # it may be in memory by now
+                if found is None:
+                    RECALLS.labels("graph").inc()
+                    return await self._graph_index.find(search, await self._embedder.lexicon())
+        RECALLS.labels("memory").inc()
+        return found
 
     async def _reranked(self, asked: str, hits: list[RankedHit]) -> list[RankedHit]:
         """The hits with the best of them in the order of the reranker, if there is one."""

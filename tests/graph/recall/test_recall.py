@@ -1,10 +1,12 @@
 """Recall on a real graph: what is found, what is left out, and what each score is made of."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from engine.access.models import Persona, Tone
 from engine.access.personas import add_persona
@@ -18,6 +20,7 @@ from engine.memory.links import add_link
 from engine.memory.memories import NewMemory, change_memory, minimize_memory, remember
 from engine.memory.models import LinkType
 from engine.models import MemoryType
+from engine.recall.graph_index import GraphIndex
 from engine.recall.recall import Hit, Recall, RecallResult
 from engine.recall.search import Filters
 from engine.settings import Settings
@@ -570,3 +573,53 @@ async def test_a_reranker_orders_the_best_hits_and_leaves_the_others(life: Life)
     await reranked.close()
 
     assert others
+
+
+async def test_no_more_searches_of_the_graph_run_at_once_than_are_allowed(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(life, "Sam keeps bees on the roof.")
+    find, running, most = GraphIndex.find, 0, 0
+
+    async def counted(index: GraphIndex, *arguments: Any) -> Any:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        found = await find(index, *arguments)
+        running -= 1
+        return found
+
+    monkeypatch.setattr(GraphIndex, "find", counted)
+    asked = Recall(life.graph, life.embedder, seconds=60, graph_searches=2)
+
+    answers = await asyncio.gather(
+        *(
+            asked.recall(life.tenant_id, "ada", f"Who keeps {it} bees?", now=LATER)
+            for it in range(12)
+        )
+    )
+
+    assert most == 2
+    assert all(answer.hits for answer in answers)
+
+
+async def test_who_waits_to_search_the_graph_is_answered_from_memory_once_it_can_be(
+    life: Life,
+) -> None:
+    await keep(life, "Sam keeps bees on the roof.")
+    asked = Recall(life.graph, life.embedder, seconds=60, hot_bytes=2**26, graph_searches=1)
+
+    def counted(index: str) -> float:
+        return float(REGISTRY.get_sample_value("pentimento_recalls_total", {"index": index}) or 0)
+
+    before = {index: counted(index) for index in ("graph", "memory")}
+    await asyncio.gather(
+        *(
+            asked.recall(life.tenant_id, "ada", f"Who keeps {it} bees?", now=LATER)
+            for it in range(40)
+        )
+    )
+    await asked.close()
+
+    assert counted("graph") - before["graph"] >= 1
+    assert counted("memory") - before["memory"] >= 1
