@@ -1,6 +1,5 @@
 """Settings: environment variables with the prefix PENTIMENTO_, or lines of `.env`."""
 
-import os
 import re
 from pathlib import Path
 from typing import Annotated, Literal
@@ -98,8 +97,8 @@ class Settings(BaseSettings):
     recall_profile: Literal["woven", "published"] = "woven"  # how signals are weighted
     # Memory for personas that are asked, in each API process; 0 searches the graph every time.
     hot_megabytes: int = Field(default=512, ge=0)
-    # Recalls of one process that search the graph at once; Neo4j on a larger machine takes more.
-    graph_searches: int = Field(default=max(2, os.cpu_count() or 2), ge=1, le=100)
+    # Recalls of a process that search the graph at once; 0: as many as this machine has processors.
+    graph_searches: int = Field(default=0, ge=0, le=100)
     full_text_analyzer: Analyzer = "english"  # of Lucene; changing it rebuilds the index
     # A folder with a cross-encoder as ONNX (model.onnx, tokenizer.json) that orders the best hits.
     reranker: Path | None = None

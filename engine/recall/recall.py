@@ -1,6 +1,7 @@
 """Recall: what a persona remembers of a question, from memory or from the graph."""
 
 import asyncio
+import os
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -23,7 +24,7 @@ from engine.recall.search import MAX_PAGED, Filters, Search
 from engine.store import Graph, decode_place, encode_cursor
 
 PROFILE_CACHE_SIZE = 10_000  # personas
-GRAPH_SEARCHES = 2  # at once, of one process
+PROCESSORS = max(2, os.cpu_count() or 2)
 DEFAULT_PROFILE = "woven"
 NO_FILTERS = Filters()
 HINT = "This was set aside on request; it may no longer hold."
@@ -86,8 +87,8 @@ class Recall:
     """Recalls from one graph. Caches each persona's profile for some seconds.
 
     Keeps personas in memory that are asked, up to `hot_bytes` in all; 0 keeps none. Searches the
-    graph `graph_searches` times at once: more would only share Neo4j's processors, while a recall
-    that waits may find its persona in memory.
+    graph for `graph_searches` recalls at once, or as many as there are processors: more would only
+    share Neo4j's, while a recall that waits may find its persona in memory.
     """
 
     def __init__(
@@ -98,14 +99,14 @@ class Recall:
         seconds: float,
         profile: str = DEFAULT_PROFILE,
         hot_bytes: int = 0,
-        graph_searches: int = GRAPH_SEARCHES,
+        graph_searches: int = 0,
         reranker: Reranker | None = None,
     ) -> None:
         self._graph = graph
         self._embedder = embedder
         self._reranker = reranker
         self._graph_index = GraphIndex(graph)
-        self._graph_searches = asyncio.Semaphore(graph_searches)
+        self._graph_searches = asyncio.Semaphore(graph_searches or PROCESSORS)
         self._hot_index = HotIndex(graph, dimensions=embedder.dimensions, max_bytes=hot_bytes)
         self._profiles: TTLCache[tuple[str, str], PersonaProfile] = TTLCache(
             PROFILE_CACHE_SIZE, seconds
