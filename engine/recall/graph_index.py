@@ -40,28 +40,19 @@ class GraphIndex:
         When no hit reaches the threshold of confidence, flagged memories that do come first. This
         is decided anew for each page, so that all pages show the same order.
         """
-        items, hits = await self.find_among(search, lexicon, flagged=False)
+        items, hits, has_flagged = await self.find_among(search, lexicon, flagged=False)
         flagged: list[RankedHit] = []
-        if not search.is_answered_by(items) and await self._has_flagged(search):
-            _, flagged = await self.find_among(search, lexicon, flagged=True)
+        if has_flagged and not search.is_answered_by(items):
+            _, flagged, _ = await self.find_among(search, lexicon, flagged=True)
         return search.with_fallback(hits, flagged)
-
-    async def _has_flagged(self, search: Search) -> bool:
-        """Whether anything flagged could be found: a look costs little, and most have nothing."""
-        (answer,) = await self._graph.read(
-            "recall/search/has_flagged",
-            tenant_id=search.tenant_id,
-            persona_id=search.persona_id,
-            states=search.states(flagged=True),
-            embedding=search.asked.vector,
-        )
-        found: bool = answer["found"]
-        return found
 
     async def find_among(
         self, search: Search, lexicon: Lexicon, *, flagged: bool
-    ) -> tuple[ScoredItems, list[RankedHit]]:
-        """What was found among flagged or among other memories, and the hits of all pages of it."""
+    ) -> tuple[ScoredItems, list[RankedHit], bool]:
+        """What was found among flagged or among other memories, and the hits of all pages of it.
+
+        Also whether there are flagged ones at all.
+        """
         (answer,) = await self._graph.read(
             "recall/search/find_items", **search_parameters(search, lexicon, flagged=flagged)
         )
@@ -71,7 +62,8 @@ class GraphIndex:
             linked, links = await self._follow_links(search, items, leads, flagged=flagged)
             items = items.with_more(linked)
             items.spread_along(leads, links, search.profile)
-        return items, items.ranked(search.wanted_hits, facts_apart=search.facts_apart)
+        hits = items.ranked(search.wanted_hits, facts_apart=search.facts_apart)
+        return items, hits, answer["has_flagged"]
 
     async def _follow_links(
         self, search: Search, items: ScoredItems, source_ids: Iterable[str], *, flagged: bool

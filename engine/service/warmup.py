@@ -27,7 +27,6 @@ HOT_STATEMENTS = (
     "recall/search/read_profile",
     "recall/search/find_items",
     "recall/search/follow_links",
-    "recall/search/has_flagged",
     "recall/search/check_hits",
     "recall/search/read_changes",
     "recall/search/load_items",

@@ -26,6 +26,7 @@
 //
 // Returns found: for each property that the ranking needs a list over all items, the highest rough score
 // first; times in microseconds. Lists, since a row or a map for each item would cost more than the search.
+// has_flagged: whether anything flagged could be found. Of most personas nothing, and a look costs little.
 CYPHER 25
 CALL () {
   MATCH (item:Candidate|Memory)
@@ -162,7 +163,22 @@ WITH
 ORDER BY rough_score DESC, item.id
 LIMIT $limit
 WITH collect(item) AS items
+CALL () {
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
+      VECTOR INDEX meaning
+      FOR $embedding
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = true AND
+        item.state IN ['active', 'suppressed']
+      LIMIT 1
+    )
+  RETURN count(item) > 0 AS has_flagged
+}
 RETURN
+  has_flagged,
   {
     // fragment: item_states
     id: [item IN items | item.id],
