@@ -198,7 +198,8 @@ class Nights(Machine):
                 LABELS
                 + """
                 RETURN n.id AS id, n:Memory AS memory, n.state AS state,
-                  n.distilled_at IS NOT NULL AS distilled, n.formed_at AS formed_at,
+                  n.distilled_at IS NOT NULL AS distilled, n:ForgottenShape AS shape,
+                  n.formed_at AS formed_at,
                   n.extracted_at AS extracted_at,
                   COUNT { (n)-[:MERGED_INTO]->() } AS merged,
                   COUNT { (n)-[:DRAWN_FROM]->(:Message) } AS sources,
@@ -206,6 +207,7 @@ class Nights(Machine):
                   COUNT { (:Persona)-[:CONSIDERS]->(n) } AS considered"""
             )
         )
+        rows = [row for row in rows if not row["shape"]]
         drawn = [row["id"] for row in rows if not row["distilled"]]
         assert sorted(drawn) == sorted(self.seen)
         for row in rows:
@@ -226,6 +228,7 @@ class Nights(Machine):
             self.life.ask(
                 """
                 MATCH (a:Memory {tenant_id: $t})-[l]->(b:Memory)
+                WHERE type(l) <> 'SHAPED_INTO'
                 RETURN a.id AS a, type(l) AS type, b.id AS b, l.strength AS strength,
                   l.weight_modifier AS weight"""
             )
