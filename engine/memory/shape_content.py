@@ -16,7 +16,7 @@ IMPORTANCE = 3  # of every shape, at first
 MANY_RECALLS = 10  # a memory that was recalled as often has mattered as much as recalls can show
 # How much of the residue comes from what was felt, how important it was, and how often recalled.
 FEELING_SHARE, IMPORTANCE_SHARE, RECALL_SHARE = 0.5, 0.3, 0.2
-MATTERED = ((0.6, "it mattered a lot"), (0.3, "it mattered"), (0.0, "it hardly mattered"))
+MATTERED = ((0.5, "it mattered a lot"), (0.2, "it mattered"), (0.0, "it hardly mattered"))
 
 
 @dataclass(frozen=True, slots=True)

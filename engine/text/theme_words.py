@@ -1,8 +1,9 @@
 """Words that say what forgotten texts were about, and nothing of what they said. Pure functions.
 
-A word may name a theme only if it would tell nothing to somebody who knows neither text: it is an
-everyday word, or the persona's living memories use it anyway. Names, numbers and rare words never
-qualify, however often the forgotten texts use them.
+A word may name a theme only if it gives away no text: it is an everyday word, or several of the
+forgotten texts use it and the persona's living memories do anyway. Names, numbers and rare words
+never qualify, however often the forgotten texts use them; and there are fewer themes than texts, so
+that no text can be told from its words.
 """
 
 import re
@@ -13,9 +14,12 @@ from dataclasses import dataclass, field
 from engine.text.everyday_words import EVERYDAY_WORDS
 from engine.text.languages import ENGLISH, language_of, stem_of
 from engine.text.prose import sentences, straighten_quotes, words
+from engine.text.stop_words import SMALL_TALK
 from engine.text.themes import MAX_READ_CHARACTERS, most_common_form, names_something
 
 MIN_LIVING = 3  # living texts that use a word, before it counts as common in a life
+MIN_FORGOTTEN = 2  # forgotten texts that use a word, unless it is an everyday one
+TEXTS_PER_THEME = 2  # forgotten texts for each theme, at least; one text has one
 MAX_THEMES = 5
 LONGEST_THEME = 24  # characters; longer ones are rather identifiers or addresses
 LETTERS = re.compile(r"[^\W\d_]+")
@@ -50,6 +54,8 @@ class WordUse:
                 folded = word.lower()
                 if not LETTERS.fullmatch(folded) or not names_something(folded, language):
                     continue
+                if folded in SMALL_TALK:
+                    continue
                 stem = stem_of(folded, language)
                 seen.add(stem)
                 self.forms.setdefault(stem, Counter())[folded] += 1
@@ -70,18 +76,20 @@ def safe_themes(
     lost, alive = WordUse.of(forgotten), WordUse.of(living)
     unsafe = lost.named | alive.named | stems_of(names)
     chosen = sorted(
-        (stem for stem in lost.texts if stem not in unsafe and is_common(stem, alive)),
+        (stem for stem in lost.texts if stem not in unsafe and is_common(stem, lost, alive)),
         # Of two that are lost as often, the one that less of what lives is about.
         key=lambda stem: (-lost.texts[stem], alive.texts[stem], stem),
     )
     themes = [known_form(stem, alive) for stem in chosen]
-    themes = [theme for theme in themes if len(theme) <= LONGEST_THEME][:MAX_THEMES]
-    return without_phrases(themes, forgotten)
+    most = min(MAX_THEMES, max(1, len(forgotten) // TEXTS_PER_THEME))
+    themes = [theme for theme in themes if len(theme) <= LONGEST_THEME][: 2 * most]
+    return without_phrases(themes, forgotten)[:most]
 
 
-def is_common(stem: str, alive: WordUse) -> bool:
-    """Whether a word is used in everyday life, or by enough of the living texts."""
-    return stem in EVERYDAY_FORMS or alive.texts[stem] >= MIN_LIVING
+def is_common(stem: str, lost: WordUse, alive: WordUse) -> bool:
+    """Whether a word is used in everyday life, or by enough texts of both kinds."""
+    common = alive.texts[stem] >= MIN_LIVING and lost.texts[stem] >= MIN_FORGOTTEN
+    return stem in EVERYDAY_FORMS or common
 
 
 def known_form(stem: str, alive: WordUse) -> str:

@@ -27,6 +27,7 @@ from engine.memory import (
     draw_candidates,
     list_memories,
 )
+from engine.models import MemoryType
 from engine.night import NightTools, Run, list_changes, run_night
 from engine.policy import Layer, Policy, next_night, read_policy, set_persona_policy
 from engine.recall import Recall
@@ -242,10 +243,11 @@ async def note_changes(world: World, night: Run) -> None:
 
 
 async def all_memories(world: World, now: datetime) -> AsyncIterator[Memory]:
-    """Every memory of the persona, whatever its state."""
+    """Every memory of the persona that is no shape, whatever its state."""
     for state in MemoryState:
         page = await list_memories(
             world.graph, world.caller, world.persona_id, now=now, state=state, limit=PAGE_SIZE
         )
         for memory in page.items:
-            yield memory
+            if memory.memory_type is not MemoryType.FORGOTTEN_SHAPE:
+                yield memory

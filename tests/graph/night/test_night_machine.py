@@ -98,7 +98,8 @@ class Nights(Machine):
         life, chosen = self.life, sorted(self.seen)[index % len(self.seen)]
         (before,) = self.run(life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen))
         is_open = (
-            before["n"]["state"] == "pending" and before["n"]["extracted_at"] > self.now - WINDOW
+            before["n"]["state"] in ("pending", "suppressed")
+            and before["n"]["extracted_at"] > self.now - WINDOW
         )
         try:
             if remove:
