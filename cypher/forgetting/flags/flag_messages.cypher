@@ -29,6 +29,7 @@
 //
 // Returns records, maps {message_id, flag} of the messages that were found, in the order given;
 // candidate_ids, memory_ids, checkpoint_ids, links (maps {from_id, to_id, type}): what this call has changed;
+// shape_ids: shapes that it has withdrawn;
 // acknowledgment: a map, or null when no message was newly flagged.
 CYPHER 25
 // ── 1 Lock the conversation ─────────────────────────────────────────────────────────────────────────────
@@ -420,6 +421,7 @@ WITH
   checkpoint_ids,
   links,
   acknowledgment,
+  [shape IN withdrawn | shape.id] AS shape_ids,
   [item IN moved + reweighted + settled + unlinked | item {.tenant_id, .persona_id, .id}] +
     [shape IN withdrawn | shape {.tenant_id, .persona_id, .id, content: true}] AS changed
 // fragment: log_changes
@@ -475,4 +477,5 @@ RETURN
   memory_ids,
   checkpoint_ids,
   links,
+  shape_ids,
   acknowledgment {.id, .persona_id, .text, .plural, .made_at} AS acknowledgment
