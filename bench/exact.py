@@ -21,6 +21,7 @@ from engine.text import question_terms
 
 PROFILE = PROFILES["woven"]
 HITS, SPREADING, LINKS_PER_HIT = 10, 10, 5
+SHAPE_PLACES, ANSWERED_LEAD = 2, 0.5
 K1, B, MEAN_TERMS, FULL_LENGTH = 1.2, 0.75, 20, 120
 DAY = 86_400.0  # seconds
 
@@ -32,6 +33,7 @@ RETURN item {.*} AS item
 LINKS = """
 MATCH (a:Memory {tenant_id: $tenant_id, persona_id: $persona_id})
   -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(b:Memory)
+WHERE NOT a:ForgottenShape AND NOT b:ForgottenShape
 RETURN a.id AS a, b.id AS b, type(link) AS type, link.strength * link.weight_modifier AS strength
 """
 
@@ -205,6 +207,12 @@ class ExactScan:
             ]
             return [*best.values(), *others]
 
+        shapes = {
+            id_: score * weight(id_)
+            for id_, score in scores.items()
+            if is_shape(by_id[id_].properties)
+        }
+        scores = {id_: score for id_, score in scores.items() if id_ not in shapes}
         first = {id_: score * weight(id_) for id_, score in scores.items()}
         turns = {by_id[id_].properties.get("source_id") or id_ for id_ in first}
         leaders = best_of_turns(first)[: min(SPREADING + 1, len(turns))]
@@ -213,7 +221,7 @@ class ExactScan:
             id_: (score + spread[id_] + standing.get(id_, 0.0)) * weight(id_)
             for id_, score in scores.items()
         }
-        return best_of_turns(totals)[:HITS]
+        return with_shapes(best_of_turns(totals), totals, shapes)[:HITS]
 
     def _spread(self, persona_id: str, leaders: list[tuple[str, float]]) -> dict[str, float]:
         """What the leads of the best, all but the last, pass along their links."""
@@ -250,6 +258,22 @@ class ExactScan:
         for row in await bare(self._graph, LINKS, **where):
             links[row["a"]].append((row["b"], row["type"], row["strength"]))
         self._links[persona_id] = links
+
+
+def is_shape(kept: Mapping[str, Any]) -> bool:
+    return bool(kept["memory_type"] == "forgotten_shape")
+
+
+def with_shapes(
+    living: list[str], totals: Mapping[str, float], shapes: Mapping[str, float]
+) -> list[str]:
+    """Shapes have two of the ten places unless the best of what lives is far ahead."""
+    ordered = sorted(shapes, key=lambda id_: (-shapes[id_], id_))
+    if len(living) < HITS:
+        return [*living, *ordered]
+    if totals[living[0]] - totals[living[HITS - 1]] >= ANSWERED_LEAD:
+        return living
+    return [*living[: HITS - len(ordered[:SHAPE_PLACES])], *ordered[:SHAPE_PLACES]]
 
 
 def fit(period: Any, said_at: datetime) -> float:

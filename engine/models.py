@@ -11,11 +11,16 @@ EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before every time that is stored
 
 
 class MemoryType(StrEnum):
-    """What a memory is about: an event, a fact, or a feeling."""
+    """What a memory is about: an event, a fact, a feeling, or what is missing."""
 
     EPISODIC = "episodic"
     SEMANTIC = "semantic"
     SOMATIC = "somatic"
+    FORGOTTEN_SHAPE = "forgotten_shape"  # never extracted or proposed: what archived ones leave
+
+
+# What a runtime can propose, and what extraction draws.
+PROPOSED_TYPES = (MemoryType.EPISODIC, MemoryType.SEMANTIC, MemoryType.SOMATIC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import typer
 from engine.access import Role, add_tenant, issue_key, list_tenants
 from engine.embedding import claim_model, open_embedder
 from engine.errors import EngineError
-from engine.night import get_run, preview_night, run_night, undo_run
+from engine.night import get_run, open_night_tools, preview_night, run_night, undo_run
 from engine.service import open_clock, set_up_logs
 from engine.settings import Settings
 from engine.store import Graph, migrate
@@ -288,6 +288,7 @@ def night(
 
     async def work(graph: Graph, settings: Settings) -> None:
         moment = moment_at(await open_clock(settings, graph).now())
+        tools = open_night_tools(settings, open_embedder(settings))
         if undo:
             kept = await undo_run(graph, tenant_id, undo, now=moment, undone_by="command line")
             run = await get_run(graph, tenant_id, undo)
@@ -295,11 +296,12 @@ def night(
             for item in kept:
                 console.print(f"  kept, since it has changed: {item}")
         elif dry_run:
-            run, changes = await preview_night(graph, tenant_id, persona, now=moment)
+            run, changes = await preview_night(graph, tenant_id, persona, now=moment, tools=tools)
             show_run(console, run)
             show_changes(console, changes)
         else:
-            run = await run_night(graph, tenant_id, persona, now=moment, started_by="command line")
+            by = "command line"
+            run = await run_night(graph, tenant_id, persona, now=moment, started_by=by, tools=tools)
             show_run(console, run)
 
     with_graph(work)

@@ -28,7 +28,7 @@ from engine.access import (
 from engine.embedding import Embedder
 from engine.extraction import RuleExtractor
 from engine.memory import Change, Memory, coactivate, draw_candidates, list_memories
-from engine.night import Run, list_changes, list_runs, run_night
+from engine.night import NightTools, Run, list_changes, list_runs, run_night
 from engine.policy import Layer, next_night, night_of, read_persona_policy, set_persona_policy
 from engine.settings import Settings
 from engine.store import Graph
@@ -250,6 +250,7 @@ async def simulate_night(life: Life, now: datetime) -> Run:
         life.persona_id,
         now=now,
         started_by="demo",
+        tools=NightTools(life.embedder),
     )
 
 

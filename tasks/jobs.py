@@ -1,7 +1,7 @@
 """The jobs: each is one call into the engine, safe to run twice, with strings for arguments."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import structlog
 
@@ -21,7 +21,7 @@ from engine.talk import (
     notify_conversation,
 )
 from tasks.app import app, settings
-from tasks.process import broker, embedder, extractor, run
+from tasks.process import broker, embedder, extractor, night_tools, run
 
 T = TypeVar("T")
 
@@ -77,7 +77,9 @@ def start_nights() -> None:
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def consolidate_persona(tenant_id: str, persona_id: str) -> None:
     """Run one persona's night."""
-    night = run_unless_busy("night", run_night, tenant_id, persona_id, started_by="timetable")
+    night = run_unless_busy(
+        "night", run_night, tenant_id, persona_id, started_by="timetable", tools=night_tools()
+    )
     if night:
         run(notify_conversation, broker(), tenant_id, EVERY_CONVERSATION)
         log.info("night", state=night.state, day=night.period, persona_id=persona_id)
@@ -100,7 +102,9 @@ def fade_due() -> None:
 @app.task(**RETRY)  # type: ignore[untyped-decorator]
 def fade_persona(tenant_id: str, persona_id: str) -> None:
     """Fade what is due in one persona."""
-    hour = run_unless_busy("hour", run_hour, tenant_id, persona_id, started_by="timetable")
+    hour = run_unless_busy(
+        "hour", run_hour, tenant_id, persona_id, started_by="timetable", tools=night_tools()
+    )
     if hour:
         log.info("hour", state=hour.state, hour=hour.period, persona_id=persona_id)
 
@@ -125,7 +129,7 @@ def run_unless_busy(
     job: Callable[..., Awaitable[T]],
     tenant_id: str,
     persona_id: str,
-    **options: str,
+    **options: Any,
 ) -> T | None:
     """Run an engine function on a persona. None, with a log line, when it is busy or gone."""
     try:

@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from engine.embedding import Embedder, claim_model, open_embedder
 from engine.extraction import Extractor, open_extractor
+from engine.night import NightTools, open_night_tools
 from engine.policy import set_deployment_policy
 from engine.service import Clock, open_clock
 from engine.store import Graph, migrate, open_broker
@@ -55,6 +56,11 @@ def broker() -> Redis:
 @cache
 def extractor() -> Extractor:
     return open_extractor(settings)
+
+
+@cache
+def night_tools() -> NightTools:
+    return open_night_tools(settings, embedder())
 
 
 _prepared = False  # whether this process has migrated the graph and claimed its model

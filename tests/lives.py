@@ -25,6 +25,7 @@ from engine.memory.uses import coactivate
 from engine.models import MemoryType
 from engine.night.ledger import Run
 from engine.night.nights import preview_night, run_hour, run_night
+from engine.night.steps import NightTools
 from engine.store.graph import Graph
 from engine.talk.conversations import add_conversation, record_messages
 from engine.talk.models import Conversation, Message, Speaker
@@ -67,6 +68,10 @@ class Life:
     @property
     def caller(self) -> Caller:
         return Caller(self.tenant_id, "test", Role.ADMIN)
+
+    @property
+    def tools(self) -> NightTools:
+        return NightTools(self.embedder)
 
     async def begin(self) -> "Life":
         ada = Persona("ada", "Ada", Tone.WARM, "UTC", BORN, BORN)
@@ -147,11 +152,13 @@ class Life:
             persona_id,
             now=now,
             started_by="test",
-            **options,
+            **{"tools": self.tools} | options,
         )
 
     async def hour(self, now: datetime) -> Run:
-        return await run_hour(self.graph, self.tenant_id, "ada", now=now, started_by="test")
+        return await run_hour(
+            self.graph, self.tenant_id, "ada", now=now, started_by="test", tools=self.tools
+        )
 
     async def preview(self, now: datetime = FIRST_NIGHT) -> tuple[Run, list[Change]]:
         return await preview_night(
@@ -159,6 +166,7 @@ class Life:
             self.tenant_id,
             "ada",
             now=now,
+            tools=self.tools,
         )
 
     async def use(self, *memory_ids: str, at: datetime, use_id: str | None = None) -> None:

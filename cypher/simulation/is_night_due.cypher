@@ -63,6 +63,26 @@ RETURN
       memory.fades_at <= $as_of
   } OR
   EXISTS {
+    MATCH (memory:Memory)
+    WHERE
+      memory.tenant_id = $tenant_id AND
+      memory.persona_id = $persona_id AND
+      memory.state = 'archived' AND
+      memory.id IS NOT NULL AND
+      NOT memory.flagged AND
+      memory.memory_type <> 'forgotten_shape' AND
+      NOT EXISTS { (memory)-[:SHAPED_INTO]->() }
+  } OR
+  EXISTS {
+    MATCH (shape:Memory)
+    WHERE
+      shape.tenant_id = $tenant_id AND
+      shape.persona_id = $persona_id AND
+      shape.state = 'withdrawn' AND
+      shape.id IS NOT NULL AND
+      EXISTS { (:Memory {state: 'archived', flagged: false})-[:SHAPED_INTO]->(shape) }
+  } OR
+  EXISTS {
     MATCH (message:Message)
     WHERE
       message.uncovered_since <= $as_of AND

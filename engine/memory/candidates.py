@@ -10,6 +10,7 @@ from engine.errors import (
     CandidateClosed,
     CandidateNotFound,
     IdTaken,
+    Invalid,
     MessageNotFound,
     NothingToRestore,
     PersonaNotFound,
@@ -24,7 +25,7 @@ from engine.memory.content import (
     item_properties,
 )
 from engine.memory.models import Candidate, CandidateState, Gate
-from engine.models import MemoryType, Row
+from engine.models import PROPOSED_TYPES, MemoryType, Row
 from engine.policy import read_policy
 from engine.store import Graph, Page, decode_id, make_page
 
@@ -48,6 +49,8 @@ async def propose_candidate(
 
     The same candidate with the same id given again changes nothing.
     """
+    if memory_type not in PROPOSED_TYPES:
+        raise Invalid("A forgotten shape is drawn from what was archived, and not proposed.")
     window = await editing_window(graph, caller.tenant_id, persona_id)
     (embedded,) = await embed_in_context(embedder, [TextInContext(text)])
     properties: Row = {

@@ -21,15 +21,24 @@ def as_logged(item_ids: Iterable[str]) -> list[str]:
 
 
 async def log_changes(
-    write: Write, tenant_id: str, persona_id: str, item_ids: Iterable[str]
+    write: Write,
+    tenant_id: str,
+    persona_id: str,
+    item_ids: Iterable[str],
+    *,
+    content: bool = False,
 ) -> None:
-    """Log that the state of items has changed, as the last write of a transaction."""
+    """Log that items have changed, as the last write of a transaction.
+
+    With `content`, the text or the vectors of one of them are others too.
+    """
     if logged := as_logged(item_ids):
         await write(
             "memory/changes/log_changes",
             tenant_id=tenant_id,
             persona_id=persona_id,
             item_ids=logged,
+            content=content,
         )
 
 

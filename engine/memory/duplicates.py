@@ -137,6 +137,11 @@ async def copy_in_batches(graph: Graph, ref: CopyRef) -> AsyncIterator[bool]:
         "memory/duplicates/copy_links", [row["id"] for row in linked], size=BATCH_SIZE, **lease
     ):
         yield bool(rows)
+    shaped = await graph.read("memory/duplicates/list_shaped_memories", **ref.source)
+    async for rows in graph.write_batches(
+        "memory/duplicates/copy_shapes", [row["id"] for row in shaped], size=BATCH_SIZE, **lease
+    ):
+        yield bool(rows)
 
 
 async def finish_copy(graph: Graph, ref: CopyRef, copy: Persona, *, now: datetime) -> None:

@@ -18,7 +18,8 @@ from engine.memory.content import (
     item_properties,
 )
 from engine.memory.models import Memory, MemoryState
-from engine.models import MemoryType, Row
+from engine.memory.withdrawal import withdraw_shapes
+from engine.models import PROPOSED_TYPES, MemoryType, Row
 from engine.policy import Policy, read_policy, salience_after
 from engine.store import Graph, Page, Write, decode_id, make_page
 
@@ -160,6 +161,8 @@ async def remember(
 
     The same memory with the same id given again changes nothing.
     """
+    if new.memory_type not in PROPOSED_TYPES:
+        raise Invalid("A forgotten shape is drawn from what was archived, not added as a memory.")
     policy = await read_policy(graph, caller.tenant_id, persona_id)
     (embedded,) = await embed_in_context(embedder, [TextInContext(new.text)])
     properties = memory_properties(new, policy, now)
@@ -285,8 +288,19 @@ async def update_memory(
         settled = await write(
             "memory/facts/settle_facts", tenant_id=caller.tenant_id, memory_ids=[memory_id]
         )
+        withdrawn: list[str] = []
         changed_ids = [*rows[0]["changed_ids"], *(row["id"] for row in settled)]
-        await log_changes(write, caller.tenant_id, rows[0]["persona_id"], changed_ids)
+        if event["action"] == "unarchived" and rows[0]["changed_ids"]:
+            # No shape may claim what lives again.
+            withdrawn, linked = await withdraw_shapes(write, caller.tenant_id, [memory_id])
+            changed_ids += withdrawn + linked
+        await log_changes(
+            write,
+            caller.tenant_id,
+            rows[0]["persona_id"],
+            changed_ids,
+            content=bool(withdrawn),
+        )
 
     await graph.write_with(work, name=statement)
     return await get_memory(

@@ -70,6 +70,7 @@ class MemoryState(StrEnum):
 
     ACTIVE = "active"
     ARCHIVED = "archived"
+    WITHDRAWN = "withdrawn"  # a shape that says nothing until the next night draws it again
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from engine.night.nights import (
     run_hour,
     run_night,
 )
+from engine.night.steps import NightTools, open_night_tools
 from engine.night.undo import undo_run
 
 __all__ = [
+    "NightTools",
     "Run",
     "Snapshot",
     "claim_due_nights",
@@ -23,6 +25,7 @@ __all__ = [
     "list_due_to_fade",
     "list_runs",
     "list_snapshots",
+    "open_night_tools",
     "preview_night",
     "run_hour",
     "run_night",

@@ -22,7 +22,8 @@ from engine.night.fade import archive, decay, prune, reschedule, strengthen
 from engine.night.integrate import integrate
 from engine.night.ledger import Run, fold_ledger, get_run
 from engine.night.link import link
-from engine.night.steps import RECOVERABLE_ERRORS, ActiveRun, is_recoverable
+from engine.night.shapes import shapes
+from engine.night.steps import RECOVERABLE_ERRORS, ActiveRun, NightTools, is_recoverable
 from engine.night.undo import undo_run
 from engine.policy import next_night, night_of, read_policy
 from engine.store import Graph
@@ -44,7 +45,7 @@ class Stage:
     run: Callable[[ActiveRun], Awaitable[dict[str, int]]]
 
 
-# In the order of the night. The ladder goes before archiving, shapes between it and checkpoints.
+# In the order of the night. The ladder goes before archiving.
 NIGHT = (
     Stage("integrate", integrate),
     Stage("link", link),
@@ -54,6 +55,7 @@ NIGHT = (
     Stage("prune", prune),
     Stage("decay", decay),
     Stage("archive", archive),
+    Stage("shapes", shapes),
     Stage("checkpoints", checkpoints),
 )
 # Between two nights, what is due to fade fades within the hour.
@@ -78,23 +80,37 @@ async def run_night(
     now: datetime,
     started_by: str,
     stages: tuple[Stage, ...] = NIGHT,
+    tools: NightTools | None = None,
 ) -> Run:
-    """Run the newest night that is due for this persona. One that is done is not run again."""
+    """Run the newest night that is due for this persona. One that is done is not run again.
+
+    Without `tools` no shape is drawn: what was archived waits for a night that has them.
+    """
     persona = await get_persona(graph, tenant_id, persona_id)
     hour = (await read_policy(graph, tenant_id, persona_id)).figures.consolidate_at
     period = night_of(now, persona.time_zone, hour).isoformat()
     request = RunRequest("night", period, now, started_by)
-    return await open_or_resume(graph, tenant_id, persona, request, {"night": stages, "hour": HOUR})
+    return await open_or_resume(
+        graph, tenant_id, persona, request, {"night": stages, "hour": HOUR}, tools
+    )
 
 
 async def run_hour(
-    graph: Graph, tenant_id: str, persona_id: str, *, now: datetime, started_by: str
+    graph: Graph,
+    tenant_id: str,
+    persona_id: str,
+    *,
+    now: datetime,
+    started_by: str,
+    tools: NightTools | None = None,
 ) -> Run:
     """Fade what is due, once an hour. A night that was left open is resumed first."""
     persona = await get_persona(graph, tenant_id, persona_id)
     period = f"{now.astimezone(ZoneInfo(persona.time_zone)):%Y-%m-%dT%H%z}"
     request = RunRequest("hour", period, now, started_by)
-    return await open_or_resume(graph, tenant_id, persona, request, {"night": NIGHT, "hour": HOUR})
+    return await open_or_resume(
+        graph, tenant_id, persona, request, {"night": NIGHT, "hour": HOUR}, tools
+    )
 
 
 async def preview_night(
@@ -104,12 +120,19 @@ async def preview_night(
     *,
     now: datetime,
     stages: tuple[Stage, ...] = NIGHT,
+    tools: NightTools | None = None,
 ) -> tuple[Run, list[Change]]:
     """The run that a night would be, and its changes. It is run in full and rolled back."""
 
     async def run_and_read(preview: Graph) -> tuple[Run, list[Change]]:
         run = await run_night(
-            preview, tenant_id, persona_id, now=now, started_by="preview", stages=stages
+            preview,
+            tenant_id,
+            persona_id,
+            now=now,
+            started_by="preview",
+            stages=stages,
+            tools=tools,
         )
         rows = await preview.read(
             "night/runs/list_steps",
@@ -130,6 +153,7 @@ async def open_or_resume(
     persona: Persona,
     request: RunRequest,
     stages: dict[str, tuple[Stage, ...]],
+    tools: NightTools | None,
 ) -> Run:
     """Execute the requested run, after resuming any run of the persona that was left open.
 
@@ -147,7 +171,7 @@ async def open_or_resume(
             continue
         if stored["state"] != "open":
             return replace(await get_run(graph, tenant_id, stored["id"]), state="done_before")
-        run = await load_run(limited, tenant_id, persona, worker, begun)
+        run = await load_run(limited, tenant_id, persona, worker, begun, tools)
         remaining = [
             stage for stage in stages[stored["kind"]] if stage.name not in stored["stages"]
         ]
@@ -182,7 +206,12 @@ async def begin_run(
 
 
 async def load_run(
-    graph: Graph, tenant_id: str, persona: Persona, worker: str, begun: Row
+    graph: Graph,
+    tenant_id: str,
+    persona: Persona,
+    worker: str,
+    begun: Row,
+    tools: NightTools | None,
 ) -> ActiveRun:
     """The run that `begin_run` opened or took over, with the policy that applies now."""
     policy = await read_policy(graph, tenant_id, persona.id)
@@ -191,6 +220,7 @@ async def load_run(
         tenant_id=tenant_id,
         persona=persona,
         id=begun["run"]["id"],
+        period=begun["run"]["period"],
         worker=worker,
         as_of=begun["run"]["as_of"],
         slept_at=begun["slept_at"],
@@ -198,6 +228,7 @@ async def load_run(
         rescheduled_version=begun["rescheduled_version"],
         policy=policy,
         editing_window=timedelta(hours=policy.figures.editing_window_hours),
+        tools=tools,
     )
 
 

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.access import PERSONA_LEASE_SECONDS, Persona
-from engine.embedding import Vector
+from engine.embedding import Embedder, Vector
 from engine.errors import EngineError, GraphTooSlow, NightUnderWay, Unavailable
-from engine.memory import as_logged, encode_changes
+from engine.memory import ShapePhraser, TemplatePhraser, as_logged, encode_changes, open_phraser
 from engine.models import Row
 from engine.policy import Policy
+from engine.settings import Settings
 from engine.store import Graph, PreviewGraph, Write
 
 # Errors that one item or one batch can cause. A run leaves that out and continues.
@@ -67,6 +68,19 @@ class FormedMemory(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class NightTools:
+    """What a night needs besides the graph, to draw shapes."""
+
+    embedder: Embedder
+    phraser: ShapePhraser = field(default_factory=TemplatePhraser)
+
+
+def open_night_tools(settings: Settings, embedder: Embedder) -> NightTools:
+    """The tools that the settings name. The model is loaded when there is something to draw."""
+    return NightTools(embedder, open_phraser(settings))
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveRun:
     """A run whose lease this worker holds."""
 
@@ -74,6 +88,7 @@ class ActiveRun:
     tenant_id: str
     persona: Persona
     id: str
+    period: str  # the day, or the hour, in the persona's time zone
     worker: str
     as_of: datetime  # the run's own time: when it is resumed later, it continues as of then
     slept_at: datetime | None  # the time of the night before
@@ -81,6 +96,7 @@ class ActiveRun:
     rescheduled_version: int  # up to which change every memory was rescheduled
     policy: Policy
     editing_window: timedelta
+    tools: NightTools | None = None  # without them no shape is drawn; a later night draws it
     # The memories formed by this worker, by id. Vector indexes show only what is committed, and a
     # preview commits nothing.
     formed: dict[str, FormedMemory] = field(default_factory=dict)

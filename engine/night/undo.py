@@ -8,7 +8,7 @@ from typing import Any
 from engine.access import PERSONA_LEASE_SECONDS
 from engine.errors import NightUnderWay, RunFolded, RunNotFound, RunsAfter
 from engine.ids import new_id
-from engine.memory import as_logged, decode_changes
+from engine.memory import as_logged, decode_changes, withdraw_shapes
 from engine.models import EARLIEST, Row
 from engine.store import Graph, Write
 
@@ -39,10 +39,12 @@ class Undone:
     # A line for each thing that has changed since the run and keeps its newer value.
     kept: list[str] = field(default_factory=list)
     changed_ids: list[str] = field(default_factory=list)  # items that recall has to read again
+    content: bool = False  # whether the text or vectors of one of these are others
 
     def add(self, other: "Undone") -> None:
         self.kept += other.kept
         self.changed_ids += other.changed_ids
+        self.content |= other.content
 
 
 UndoChanges = Callable[[Write, ActiveUndo, list[Row]], Coroutine[Any, Any, Undone]]
@@ -120,6 +122,7 @@ async def undo_last_step(graph: Graph, undo: ActiveUndo) -> list[str] | None:
             as_of=undo.undone_at,
             kept=undone.kept,
             changed_ids=as_logged(undone.changed_ids),
+            content=undone.content,
         )
         return undone.kept
 
@@ -138,12 +141,14 @@ async def undo_parts(write: Write, undo: ActiveUndo, step: Row) -> Undone:
 
 async def undo_formed(write: Write, undo: ActiveUndo, formed: list[Row]) -> Undone:
     ids = [row["id"] for row in formed]
+    undone = await withdraw(write, undo, ids)
     rows = await write("night/undo/undo_form", **undo.persona_parameters, ids=ids)
     kept = [
         f"{row['links']} links of {row['id']} made since are gone" for row in rows if row["links"]
     ]
     changed_ids = [id_ for row in rows for id_ in (row["id"], *row["linked_ids"])]
-    return Undone(kept, changed_ids + await settle_facts(write, undo, ids))
+    undone.add(Undone(kept, changed_ids + await settle_facts(write, undo, ids)))
+    return undone
 
 
 async def undo_merged(write: Write, undo: ActiveUndo, merged: list[Row]) -> Undone:
@@ -187,8 +192,10 @@ async def undo_facts_closed(write: Write, undo: ActiveUndo, closed: list[Row]) -
 
 async def undo_distilled(write: Write, undo: ActiveUndo, distilled: list[Row]) -> Undone:
     ids = [row["id"] for row in distilled]
+    undone = await withdraw(write, undo, ids)
     rows = await write("night/undo/undo_distil", tenant_id=undo.tenant_id, ids=ids)
-    return Undone(changed_ids=[id_ for row in rows for id_ in (row["id"], *row["linked_ids"])])
+    undone.changed_ids += [id_ for row in rows for id_ in (row["id"], *row["linked_ids"])]
+    return undone
 
 
 async def undo_joined(write: Write, undo: ActiveUndo, joined: list[Row]) -> Undone:
@@ -223,7 +230,33 @@ async def undo_archived(write: Write, undo: ActiveUndo, place: int) -> Undone:
     (row,) = await write("night/undo/undo_archive", **undo.run_parameters, place=place)
     kept = [f"state of {memory_id}" for memory_id in row["kept"]]
     settled_ids = await settle_facts(write, undo, row["archived"])
-    return Undone(kept, row["changed_ids"] + settled_ids)
+    undone = await withdraw(write, undo, row["changed_ids"])
+    undone.add(Undone(kept, row["changed_ids"] + settled_ids))
+    return undone
+
+
+async def undo_drawn(write: Write, undo: ActiveUndo, drawn: list[Row]) -> Undone:
+    """Delete new shapes, and withdraw those that were drawn again, as they were before."""
+    undone = Undone()
+    for row in reversed(drawn):
+        if row["is_new"]:
+            rows = await write("night/undo/undo_draw", tenant_id=undo.tenant_id, ids=[row["id"]])
+            undone.changed_ids += [
+                id_ for deleted in rows for id_ in (deleted["id"], *deleted["linked_ids"])
+            ]
+            continue
+        before = {name: row[name] for name in ("id", "source_ids", "fades_at", "decayed_at")}
+        rows = await write("night/undo/undo_redraw", tenant_id=undo.tenant_id, **before)
+        for withdrawn in rows:
+            undone.changed_ids += withdrawn["shape_ids"] + withdrawn["linked_ids"]
+            undone.content |= bool(withdrawn["shape_ids"])
+    return undone
+
+
+async def withdraw(write: Write, undo: ActiveUndo, memory_ids: list[str]) -> Undone:
+    """Withdraw the shapes that speak of memories which an undo makes other than archived."""
+    shape_ids, linked_ids = await withdraw_shapes(write, undo.tenant_id, memory_ids)
+    return Undone(changed_ids=shape_ids + linked_ids, content=bool(shape_ids))
 
 
 async def undo_rescheduled(write: Write, undo: ActiveUndo, place: int) -> Undone:
@@ -263,6 +296,7 @@ UNDO_CHANGES: dict[str, UndoChanges] = {
     "facts_closed": undo_facts_closed,
     "distilled": undo_distilled,
     "joined": undo_joined,
+    "drawn": undo_drawn,
 }
 # By kind of step, for steps whose own statement stored the changes as lists.
 UNDO_STORED: dict[str, UndoStored] = {

@@ -1,7 +1,7 @@
 """Hydration: the memories a persona starts a session with, before anything is asked.
 
 Identity, standing instructions and preferences, pinned memories, those of a project, recent ones,
-and now and then a faded one. None of them counts as used.
+forgotten shapes, and now and then a faded memory. None of them counts as used.
 """
 
 import asyncio
@@ -28,16 +28,19 @@ from engine.recall.budget import (
 from engine.recall.standing import MAX_STANDING
 from engine.store import Graph
 
-IDENTITY, STANDING, INVOLUNTARY, PINNED, PROJECT, RECENT = (
+IDENTITY, STANDING, INVOLUNTARY, PINNED, PROJECT, RECENT, SHAPES = (
     "identity",
     "standing",
     "involuntary",
     "pinned",
     "project",
     "recent",
+    "shapes",
 )
+LAYERS = (STANDING, INVOLUNTARY, PINNED, PROJECT, RECENT, SHAPES)  # in their order
 MAX_PINNED = 50
 MAX_PROJECT = 30
+MAX_SHAPES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +77,23 @@ async def hydrate(
         return [row["memory"] for row in rows]
 
     async def project_memories() -> list[Row]:
-        if not project:
-            return []
-        return await list_memories(
-            "recall/hydration/list_project", project=project, limit=MAX_PROJECT
-        )
+        statement = "recall/hydration/list_project"
+        options = {"project": project, "limit": MAX_PROJECT}
+        return await list_memories(statement, **options) if project else []
 
-    persona, *memories = await asyncio.gather(
-        get_persona(graph, tenant_id, persona_id),
+    reads = (
         list_memories("recall/hydration/list_standing", standing=MAX_STANDING),
         involuntary_memories(graph, tenant_id, persona_id, seed),
         list_memories("recall/hydration/list_pinned", limit=MAX_PINNED),
         project_memories(),
         list_memories("recall/hydration/list_recent", limit=recent),
+        list_memories("recall/hydration/list_shapes", limit=MAX_SHAPES),
+    )
+    persona, memories = await asyncio.gather(
+        get_persona(graph, tenant_id, persona_id), asyncio.gather(*reads)
     )
     identity = await identity_unit(embedder, persona.identity)
-    layers = zip((STANDING, INVOLUNTARY, PINNED, PROJECT, RECENT), memories, strict=True)
+    layers = zip(LAYERS, memories, strict=True)
     remembered = LayerPieces([(piece,) for piece in distinct_pieces(layers)])
     remembered.fill(room_after_identity(budget, identity))
     pieces = [*identity, *(piece for unit in remembered.kept for piece in unit)]

@@ -25,6 +25,7 @@ from engine.text.stop_words import (
     word_set,
 )
 from engine.text.terms import TermHashes, question_terms, term_hash, term_hashes
+from engine.text.theme_words import safe_themes
 from engine.text.themes import (
     MAX_READ_CHARACTERS,
     WordForms,
@@ -60,6 +61,7 @@ __all__ = [
     "most_common_form",
     "name_theme",
     "question_terms",
+    "safe_themes",
     "sentences",
     "split_passages",
     "stem_of",

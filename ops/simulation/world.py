@@ -27,7 +27,8 @@ from engine.memory import (
     draw_candidates,
     list_memories,
 )
-from engine.night import Run, list_changes, run_night
+from engine.models import MemoryType
+from engine.night import NightTools, Run, list_changes, run_night
 from engine.policy import Layer, Policy, next_night, read_policy, set_persona_policy
 from engine.recall import Recall
 from engine.store import Graph
@@ -201,7 +202,12 @@ async def sleep(world: World, day: Day) -> None:
     now = next_night(noon, TIME_ZONE, world.policy.figures.consolidate_at)
     if world.every_night or world.chronicle.is_restless or await is_due(world, now):
         night = await run_night(
-            world.graph, world.tenant_id, world.persona_id, now=now, started_by=STARTED_BY
+            world.graph,
+            world.tenant_id,
+            world.persona_id,
+            now=now,
+            started_by=STARTED_BY,
+            tools=NightTools(world.embedder),
         )
         did = {stage.stage for stage in night.stages if any(stage.did.values())}
         world.chronicle.slept(archived="archive" in did)
@@ -237,10 +243,11 @@ async def note_changes(world: World, night: Run) -> None:
 
 
 async def all_memories(world: World, now: datetime) -> AsyncIterator[Memory]:
-    """Every memory of the persona, whatever its state."""
+    """Every memory of the persona that is no shape, whatever its state."""
     for state in MemoryState:
         page = await list_memories(
             world.graph, world.caller, world.persona_id, now=now, state=state, limit=PAGE_SIZE
         )
         for memory in page.items:
-            yield memory
+            if memory.memory_type is not MemoryType.FORGOTTEN_SHAPE:
+                yield memory

@@ -3,17 +3,18 @@
 // the memory of the persona that each message belongs to changes. A message that is flagged already keeps its
 // flag.
 //
-// One statement with nine sections: run as three in one transaction, flagging took 1.8 times as long.
+// One statement with ten sections: run as three in one transaction, flagging took 1.8 times as long.
 //
 //   1 Lock the conversation
 //   2 Flags on the messages
 //   3 Candidates and memories drawn from them
 //   4 Weights of memories and links
 //   5 Facts: until when they hold
-//   6 Summaries of checkpoints
-//   7 The persona's acknowledgment
-//   8 Events, the range and the change log
-//   9 What is returned
+//   6 Shapes that speak of them
+//   7 Summaries of checkpoints
+//   8 The persona's acknowledgment
+//   9 Events, the range and the change log
+//  10 What is returned
 //
 // $tenant_id        string
 // $conversation_id  string
@@ -28,6 +29,7 @@
 //
 // Returns records, maps {message_id, flag} of the messages that were found, in the order given;
 // candidate_ids, memory_ids, checkpoint_ids, links (maps {from_id, to_id, type}): what this call has changed;
+// shape_ids: shapes that it has withdrawn;
 // acknowledgment: a map, or null when no message was newly flagged.
 CYPHER 25
 // ── 1 Lock the conversation ─────────────────────────────────────────────────────────────────────────────
@@ -217,7 +219,47 @@ CALL (memories) {
   RETURN collect(memory) AS settled
 }
 
-// ── 6 Summaries of checkpoints ──────────────────────────────────────────────────────────────────────────
+// ── 6 Shapes that speak of them ─────────────────────────────────────────────────────────────────────────
+CALL (memories) {
+  UNWIND memories AS memory
+  MATCH (memory)-[:SHAPED_INTO*1..3]->(shape:Memory)
+  WITH DISTINCT shape
+  ORDER BY shape.id
+  // Lock before reading: the night may just be drawing it.
+  SET shape.lock = true
+  REMOVE shape.lock
+  WITH shape, properties(shape).state AS state
+  WHERE state <> 'withdrawn'
+  RETURN collect(shape) AS shapes
+}
+// fragment: withdrawn_shapes
+CALL (shapes) {
+  UNWIND shapes AS shape
+  SET
+    shape.withdrawn_state = shape.state,
+    shape.state = 'withdrawn',
+    shape.text = '',
+    shape.content = '{}',
+    shape.token_estimate = 0,
+    shape.shape_memories = 0
+  REMOVE shape.embedding, shape.packed_vectors, shape.known_share
+  WITH shape
+  MATCH (shape)-[:FELT_AS]->(experience:ShapeExperience)
+  SET
+    experience.connected_themes = '',
+    experience.felt_absence = '',
+    experience.emotional_residue = 0.0,
+    experience.temporal_marker = '',
+    experience.sense_of_loss = ''
+  WITH shape
+  OPTIONAL MATCH
+    (shape)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
+  DELETE link
+  RETURN collect(DISTINCT shape) AS withdrawn, collect(DISTINCT other) AS unlinked
+}
+// end: withdrawn_shapes
+
+// ── 7 Summaries of checkpoints ──────────────────────────────────────────────────────────────────────────
 CALL (new_messages) {
   UNWIND new_messages AS message
   MATCH (message)<-[:COVERS]-(checkpoint:Checkpoint)
@@ -275,7 +317,7 @@ CALL (new_messages) {
   RETURN collect(checkpoint.id) AS checkpoint_ids
 }
 
-// ── 7 The persona's acknowledgment ──────────────────────────────────────────────────────────────────────
+// ── 8 The persona's acknowledgment ──────────────────────────────────────────────────────────────────────
 // Only an acknowledgment to the same person, so that nobody learns what others have flagged.
 OPTIONAL MATCH (conversation)-[:ACKNOWLEDGED {by: $act.by}]->(recent:Acknowledgment)
 WHERE recent.withdrawn_at IS NULL AND recent.last_at >= $ack.since
@@ -319,7 +361,7 @@ CALL (new_messages, acknowledgment) {
   SET flag.acknowledgment_id = acknowledgment.id
 }
 
-// ── 8 Events, the range and the change log ──────────────────────────────────────────────────────────────
+// ── 9 Events, the range and the change log ──────────────────────────────────────────────────────────────
 CALL (conversation, new_messages, acknowledgment, candidate_ids, memory_ids, checkpoint_ids) {
   WITH conversation, new_messages, acknowledgment, candidate_ids, memory_ids, checkpoint_ids
   WHERE new_messages <> []
@@ -379,7 +421,9 @@ WITH
   checkpoint_ids,
   links,
   acknowledgment,
-  [item IN moved + reweighted + settled | item {.tenant_id, .persona_id, .id}] AS changed
+  [shape IN withdrawn | shape.id] AS shape_ids,
+  [item IN moved + reweighted + settled + unlinked | item {.tenant_id, .persona_id, .id}] +
+    [shape IN withdrawn | shape {.tenant_id, .persona_id, .id, content: true}] AS changed
 // fragment: log_changes
 CALL (changed) {
   UNWIND changed AS change
@@ -409,7 +453,7 @@ CALL (changed) {
 }
 // end: log_changes
 
-// ── 9 What is returned ──────────────────────────────────────────────────────────────────────────────────
+// ── 10 What is returned ─────────────────────────────────────────────────────────────────────────────────
 // fragment: flag_records
 CALL () {
   UNWIND range(0, size($message_ids) - 1) AS place
@@ -433,4 +477,5 @@ RETURN
   memory_ids,
   checkpoint_ids,
   links,
+  shape_ids,
   acknowledgment {.id, .persona_id, .text, .plural, .made_at} AS acknowledgment

@@ -3,9 +3,10 @@
 // $tenant_id   string
 // $persona_id  string
 // $item_ids    list of strings: the candidates and memories that have changed; nothing is added for none
+// $content     boolean: whether the text or vectors of one of them are other than before
 CYPHER 25
 WITH
-  [id IN $item_ids | {tenant_id: $tenant_id, persona_id: $persona_id, id: id, content: false}] AS changed
+  [id IN $item_ids | {tenant_id: $tenant_id, persona_id: $persona_id, id: id, content: $content}] AS changed
 // fragment: log_changes
 CALL (changed) {
   UNWIND changed AS change

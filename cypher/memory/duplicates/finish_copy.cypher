@@ -39,8 +39,53 @@ CALL () {
   SET link.weight_modifier = copied.weight_modifier
   WITH collect(copied) + collect(other) AS items
   UNWIND items AS item
-  RETURN collect(DISTINCT item {.tenant_id, .persona_id, .id}) AS changed
+  RETURN collect(DISTINCT item) AS items
 }
+CALL () {
+  // What a shape speaks of may have been flagged after the shape was copied.
+  MATCH (direct:ForgottenShape)
+    USING INDEX SEEK direct:ForgottenShape(tenant_id, persona_id, formed_at, id)
+  WHERE
+    direct.tenant_id = $tenant_id AND
+    direct.persona_id = $copy_id AND
+    direct.formed_at IS NOT NULL AND
+    direct.id IS NOT NULL // an index is used only if the condition names all its properties
+  MATCH (source)-[:SHAPED_INTO]->(direct)
+  WHERE source.flagged OR source.state <> 'archived'
+  MATCH (source)-[:SHAPED_INTO*1..3]->(shape)
+  WHERE shape.state <> 'withdrawn'
+  RETURN collect(DISTINCT shape) AS shapes
+}
+// fragment: withdrawn_shapes
+CALL (shapes) {
+  UNWIND shapes AS shape
+  SET
+    shape.withdrawn_state = shape.state,
+    shape.state = 'withdrawn',
+    shape.text = '',
+    shape.content = '{}',
+    shape.token_estimate = 0,
+    shape.shape_memories = 0
+  REMOVE shape.embedding, shape.packed_vectors, shape.known_share
+  WITH shape
+  MATCH (shape)-[:FELT_AS]->(experience:ShapeExperience)
+  SET
+    experience.connected_themes = '',
+    experience.felt_absence = '',
+    experience.emotional_residue = 0.0,
+    experience.temporal_marker = '',
+    experience.sense_of_loss = ''
+  WITH shape
+  OPTIONAL MATCH
+    (shape)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
+  DELETE link
+  RETURN collect(DISTINCT shape) AS withdrawn, collect(DISTINCT other) AS unlinked
+}
+// end: withdrawn_shapes
+WITH
+  copy,
+  [item IN items + unlinked | item {.tenant_id, .persona_id, .id}] +
+    [shape IN withdrawn | shape {.tenant_id, .persona_id, .id, content: true}] AS changed
 // fragment: log_changes
 CALL (changed) {
   UNWIND changed AS change

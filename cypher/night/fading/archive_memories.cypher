@@ -23,7 +23,7 @@ CALL () {
   WITH memory
   LIMIT $limit
   REMOVE memory.awaits
-  WITH memory, memory.access_count = 0 AND NOT memory.pinned AS unused
+  WITH memory, memory.access_count = 0 AND NOT memory.pinned AND memory.state = 'active' AS unused
   SET memory.fades_at = CASE WHEN NOT unused THEN $as_of END
   WITH collect(memory) AS memories, collect(CASE WHEN unused THEN memory END) AS unused
   CALL (unused) {

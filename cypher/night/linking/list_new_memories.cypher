@@ -29,7 +29,9 @@ CALL (memory) {
       WHERE
         other.tenant_id = $tenant_id AND
         other.persona_id = $persona_id AND
-        other.state = 'active'
+        other.state = 'active' AND
+        // What shapes are linked with follows from their sources.
+        other.memory_type IN ['episodic', 'semantic', 'somatic']
       LIMIT $near
     ) SCORE AS score
   WITH memory, other

@@ -7,6 +7,7 @@
 // $as_of        zoned datetime
 // $kept         list of strings, one for each thing that has changed since and was left so
 // $changed_ids  list of strings: items that the undo has changed, for the change log
+// $content      boolean: whether the text or vectors of one of these are other than before
 CYPHER 25
 MATCH (step:Step {tenant_id: $tenant_id, run_id: $run_id, place: $place})
 SET
@@ -15,7 +16,7 @@ SET
 WITH
   [
     id IN $changed_ids |
-    {tenant_id: $tenant_id, persona_id: $persona_id, id: id, content: false}
+    {tenant_id: $tenant_id, persona_id: $persona_id, id: id, content: $content}
   ] AS changed
 // fragment: log_changes
 CALL (changed) {

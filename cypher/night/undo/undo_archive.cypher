@@ -20,7 +20,9 @@ CALL (step) {
   WITH memory, step.salience_before[position] AS salience, memory.state = 'archived' AS same
   SET
     memory.state = CASE WHEN same THEN 'active' ELSE memory.state END,
-    memory.salience = CASE WHEN same THEN salience ELSE memory.salience END
+    memory.salience = CASE WHEN same THEN salience ELSE memory.salience END,
+    // A shape that was withdrawn since is active when it is drawn again.
+    memory.withdrawn_state = CASE WHEN memory.state = 'withdrawn' THEN 'active' END
   REMOVE memory.archived_at
   RETURN
     collect(CASE WHEN NOT same THEN memory.id END) AS kept,

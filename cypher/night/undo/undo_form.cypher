@@ -19,6 +19,11 @@ CALL (memory) {
   RETURN count(link) AS links, collect(DISTINCT other_id) AS linked_ids
 }
 CALL (memory) {
+  // The shapes that spoke of it were withdrawn before.
+  MATCH (memory)-[shaped:SHAPED_INTO]->()
+  DELETE shaped
+}
+CALL (memory) {
   MATCH (memory)-[:DRAWN_FROM]->(message:Message)<-[:FLAGS]-(flag:Flag)
   WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
   RETURN min(flag.flagged_at) AS flagged_at

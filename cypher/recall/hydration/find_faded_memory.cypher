@@ -1,5 +1,5 @@
-// An archived memory that faded by itself: the first from an id on, or else the first of all. A memory that
-// somebody archived, minimized or flagged is not returned.
+// An archived memory that faded by itself, or a shape of what did: the first from an id on, or else the first of all.
+// What somebody archived, minimized or flagged is not returned.
 //
 // $tenant_id   string
 // $persona_id  string

@@ -16,6 +16,7 @@ CALL () {
     memory.state = 'active' AND
     memory.said_at <= $now AND
     memory.flagged = false AND
+    memory.memory_type <> 'forgotten_shape' AND
     coalesce(memory.passage[0], 1) = 1 AND
     (memory.valid_to IS NULL OR memory.valid_to > $now)
   RETURN memory

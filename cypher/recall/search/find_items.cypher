@@ -85,6 +85,23 @@ CALL () {
     ) SCORE AS score
   RETURN item, 2 * score - 1 AS similarity, null AS matched
   UNION ALL
+  // Shapes are compared among themselves: no memory may keep them out.
+  MATCH (item:Candidate|Memory)
+    SEARCH item IN (
+      VECTOR INDEX meaning
+      FOR $embedding
+      WHERE
+        item.tenant_id = $tenant_id AND
+        item.persona_id = $persona_id AND
+        item.flagged = $flagged AND
+        item.state IN $states AND
+        item.memory_type IN ['forgotten_shape'] AND
+        item.said_at >= $from_at AND
+        item.said_at <= $to_at
+      LIMIT 10
+    ) SCORE AS score
+  RETURN item, 2 * score - 1 AS similarity, null AS matched
+  UNION ALL
   // What was said in a time that is asked for counts however far it is from the question.
   UNWIND $periods AS period
   MATCH (item:Candidate|Memory)
@@ -159,7 +176,8 @@ WITH
       WHEN any(period IN $periods WHERE period.start <= hit.item.said_at <= period.end) THEN 0.25
       ELSE 0.0
     END +
-    CASE WHEN hit.item.category IN $standing THEN 0.5 ELSE 0.0 END AS rough_score
+    CASE WHEN hit.item.category IN $standing THEN 0.5 ELSE 0.0 END +
+    CASE WHEN hit.item.memory_type = 'forgotten_shape' THEN 0.5 ELSE 0.0 END AS rough_score
 ORDER BY rough_score DESC, item.id
 LIMIT $limit
 WITH collect(item) AS items

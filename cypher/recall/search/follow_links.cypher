@@ -1,5 +1,6 @@
 // Follow the links of the best items of a search, one step along any link and two along PRECEDES, and read the
-// items they lead to that the search has not found.
+// items they lead to that the search has not found. Links of shapes are not followed: one stands beside many
+// memories that have nothing to do with each other.
 //
 // $tenant_id   string
 // $persona_id  string
@@ -26,13 +27,15 @@ CALL () {
   WHERE
     source.tenant_id = $tenant_id AND
     source.id IN $source_ids AND
-    source.persona_id = $persona_id
+    source.persona_id = $persona_id AND
+    NOT source:ForgottenShape
   CALL (source) {
     MATCH (source)-[link:PRECEDES]-(item:Memory)
+    WHERE NOT item:ForgottenShape
     RETURN item, 'PRECEDES' AS type, link.strength * link.weight_modifier AS strength, null AS further
     UNION ALL
-    MATCH (source)-[link:PRECEDES]-(:Memory)-[second:PRECEDES]-(item:Memory)
-    WHERE item <> source
+    MATCH (source)-[link:PRECEDES]-(between:Memory)-[second:PRECEDES]-(item:Memory)
+    WHERE item <> source AND NOT between:ForgottenShape AND NOT item:ForgottenShape
     RETURN
       item,
       'PRECEDES' AS type,
@@ -42,6 +45,7 @@ CALL () {
     MATCH
       // fragment: link_types_without_order
       (source)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|CAUSALLY_LINKED]-(item:Memory)
+    WHERE NOT item:ForgottenShape
     WITH item, type(link) AS type, link.strength * link.weight_modifier AS strength
     ORDER BY strength DESC, item.id
     LIMIT $linked

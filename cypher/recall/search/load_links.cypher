@@ -30,6 +30,8 @@ CALL (sources) {
       // fragment: link_types
       -[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]->
     (item:Memory)
+  // Links of shapes are not followed.
+  WHERE NOT source:ForgottenShape AND NOT item:ForgottenShape
   RETURN
     {
       source_id: collect(source.id),

@@ -66,6 +66,8 @@ CALL (items) {
   MATCH
     // fragment: link_types
     (source)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(item:Memory)
+  // Links of shapes are not followed.
+  WHERE NOT source:ForgottenShape AND NOT item:ForgottenShape
   RETURN
     collect(source.id) AS source_ids,
     collect(item.id) AS linked_ids,

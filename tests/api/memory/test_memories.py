@@ -183,6 +183,7 @@ async def test_the_ledger_tells_what_a_night_did_what_it_left_and_why(
         "prune",
         "decay",
         "archive",
+        "shapes",
         "checkpoints",
     ]
     assert run["stages"][0]["did"] == {"formed": 3, "merged": 0}

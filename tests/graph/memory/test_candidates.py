@@ -19,7 +19,7 @@ from engine.memory.candidates import (
 )
 from engine.memory.drawing import DrawResult, draw_candidates, list_overdue_conversations
 from engine.memory.models import Candidate, CandidateState
-from engine.models import MemoryType
+from engine.models import PROPOSED_TYPES, MemoryType
 from engine.store.graph import Graph
 from engine.talk.conversations import add_conversation, record_messages
 from engine.talk.models import Conversation, Message, Speaker
@@ -87,7 +87,7 @@ async def test_a_message_yields_what_was_said_what_is_so_and_how_it_felt(
     await draw(graph, studio, embedder)
 
     drawn = {candidate.memory_type: candidate for candidate in await candidates(graph, studio)}
-    assert set(drawn) == set(MemoryType)
+    assert set(drawn) == set(PROPOSED_TYPES)
     episodic, semantic = drawn[MemoryType.EPISODIC], drawn[MemoryType.SEMANTIC]
     assert episodic.content["who"] == "Sam"
     assert "Lisbon" in episodic.text

@@ -98,7 +98,8 @@ class Nights(Machine):
         life, chosen = self.life, sorted(self.seen)[index % len(self.seen)]
         (before,) = self.run(life.ask(LABELS + "WHERE n.id = $id RETURN n {.*} AS n", id=chosen))
         is_open = (
-            before["n"]["state"] == "pending" and before["n"]["extracted_at"] > self.now - WINDOW
+            before["n"]["state"] in ("pending", "suppressed")
+            and before["n"]["extracted_at"] > self.now - WINDOW
         )
         try:
             if remove:
@@ -198,7 +199,8 @@ class Nights(Machine):
                 LABELS
                 + """
                 RETURN n.id AS id, n:Memory AS memory, n.state AS state,
-                  n.distilled_at IS NOT NULL AS distilled, n.formed_at AS formed_at,
+                  n.distilled_at IS NOT NULL AS distilled, n:ForgottenShape AS shape,
+                  n.formed_at AS formed_at,
                   n.extracted_at AS extracted_at,
                   COUNT { (n)-[:MERGED_INTO]->() } AS merged,
                   COUNT { (n)-[:DRAWN_FROM]->(:Message) } AS sources,
@@ -206,6 +208,7 @@ class Nights(Machine):
                   COUNT { (:Persona)-[:CONSIDERS]->(n) } AS considered"""
             )
         )
+        rows = [row for row in rows if not row["shape"]]
         drawn = [row["id"] for row in rows if not row["distilled"]]
         assert sorted(drawn) == sorted(self.seen)
         for row in rows:
@@ -226,6 +229,7 @@ class Nights(Machine):
             self.life.ask(
                 """
                 MATCH (a:Memory {tenant_id: $t})-[l]->(b:Memory)
+                WHERE type(l) <> 'SHAPED_INTO'
                 RETURN a.id AS a, type(l) AS type, b.id AS b, l.strength AS strength,
                   l.weight_modifier AS weight"""
             )

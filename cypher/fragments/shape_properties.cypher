@@ -1,0 +1,20 @@
+// A shape as it is shown, with its experience.
+
+shape_id: shape.id,
+.persona_id,
+.title,
+.text,
+.state,
+.importance,
+depth: shape.shape_depth,
+sources: COUNT { (:Memory {state: 'archived', flagged: false})-[:SHAPED_INTO]->(shape) },
+.drawn_by,
+.said_at,
+.formed_at,
+.access_count,
+connected_themes: experience.connected_themes,
+felt_absence: experience.felt_absence,
+emotional_residue: experience.emotional_residue,
+temporal_marker: experience.temporal_marker,
+sense_of_loss: experience.sense_of_loss,
+decayed_at: experience.decayed_at

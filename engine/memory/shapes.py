@@ -1,0 +1,211 @@
+"""Forgotten shapes: added by hand, embedded, and listed."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+
+from engine.access import Caller, audit_event, get_persona
+from engine.bounds import ITEM_TEXT
+from engine.embedding import (
+    Embedder,
+    MemoryVectors,
+    TextInContext,
+    Vector,
+    embed_in_context,
+    search_scope,
+)
+from engine.errors import IdTaken, Invalid, PersonaNotFound
+from engine.ids import new_id
+from engine.memory.content import encode_content
+from engine.memory.shape_content import (
+    IMPORTANCE,
+    MAX_EXPERIENCE,
+    MAX_MARKER,
+    ShapeExperience,
+    ShapeOutline,
+    clamped,
+    shape_title,
+)
+from engine.models import MemoryType, Row
+from engine.policy import read_policy
+from engine.store import Graph, Page, decode_id, make_page
+from engine.text import term_hashes
+
+AFTER_ALL_IDS = "\uffff"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A forgotten shape: the memory, and the record of what it is like."""
+
+    shape_id: str
+    persona_id: str
+    title: str
+    text: str
+    state: str  # active, archived or withdrawn
+    importance: int
+    depth: int  # 1 of memories, 2 of shapes of memories; 1 of one that was added by hand
+    sources: int  # archived memories or shapes that it was drawn from and that are still there
+    drawn_by: str  # night, or who added it
+    said_at: datetime  # the end of the time it is about
+    formed_at: datetime
+    access_count: int
+    connected_themes: str
+    felt_absence: str
+    emotional_residue: float
+    temporal_marker: str
+    sense_of_loss: str
+    decayed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewShape:
+    """A shape that somebody adds by hand. It has no sources."""
+
+    connected_themes: str
+    felt_absence: str
+    emotional_residue: float = 0.0  # brought between 0 and 1
+    temporal_marker: str = ""
+    sense_of_loss: str = ""
+    chosen_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeVectors:
+    """The vectors of a shape as they are stored."""
+
+    embedding: Vector
+    packed_vectors: bytes
+    token_estimate: int
+    known_share: float
+
+    def moved_to(self, vector: Vector, themes: str) -> "ShapeVectors":
+        """The same with the vector of its place among memories, rather than of its words."""
+        packed = MemoryVectors(vector, terms=term_hashes(themes)).pack()
+        return ShapeVectors(vector, packed, self.token_estimate, 1.0)
+
+    @property
+    def properties(self) -> Row:
+        return {
+            "packed_vectors": self.packed_vectors,
+            "token_estimate": self.token_estimate,
+            "known_share": self.known_share,
+        }
+
+
+async def embed_shape(embedder: Embedder, themes: str, text: str) -> ShapeVectors:
+    """The vectors of a shape by the words of its themes; of its text when it has none."""
+    (embedded,) = await embed_in_context(
+        embedder, [TextInContext(themes or text, kept_as=text, by_sentence=False)]
+    )
+    return ShapeVectors(
+        embedded.embedding,
+        embedded.packed_vectors,
+        embedded.token_estimate,
+        embedded.known_share,
+    )
+
+
+async def create_shape(
+    graph: Graph,
+    embedder: Embedder,
+    caller: Caller,
+    persona_id: str,
+    new: NewShape,
+    *,
+    now: datetime,
+) -> Shape:
+    """Add a shape by hand. From then on it is like one that a night has drawn.
+
+    The same shape with the same id given again changes nothing.
+    """
+    experience = checked_experience(new)
+    policy = await read_policy(graph, caller.tenant_id, persona_id)
+    text = explicit_text(experience)
+    vectors = await embed_shape(embedder, experience.connected_themes, text)
+    themes = (experience.connected_themes,) if experience.connected_themes else ()
+    content = ShapeOutline(themes, 0, now, now, experience.emotional_residue).content()
+    figures = policy.of(MemoryType.FORGOTTEN_SHAPE.value)
+    shape_id = new.chosen_id or new_id()
+    await graph.write_if(
+        lambda rows: check_created(rows, persona_id, shape_id, text, experience),
+        "memory/shapes/add_shape",
+        tenant_id=caller.tenant_id,
+        persona_id=persona_id,
+        shape={
+            "id": shape_id,
+            "title": shape_title(now),
+            "text": text,
+            "content": encode_content(content),
+            "said_at": now,
+            "fades_at": now + timedelta(days=figures.decay_days),
+            "search_scope": search_scope(caller.tenant_id, persona_id),
+            "drawn_by": caller.acts_as,
+            "importance": IMPORTANCE,
+            "idle_importance": IMPORTANCE,
+            **vectors.properties,
+        },
+        embedding=vectors.embedding,
+        experience=asdict(experience),
+        event=audit_event(caller, "remembered", now),
+    )
+    return await get_shape(graph, caller.tenant_id, shape_id)
+
+
+def checked_experience(new: NewShape) -> ShapeExperience:
+    """The experience that a caller gives, inside its bounds."""
+    for name, most in (
+        ("connected_themes", MAX_EXPERIENCE),
+        ("felt_absence", MAX_EXPERIENCE),
+        ("temporal_marker", MAX_MARKER),
+        ("sense_of_loss", MAX_EXPERIENCE),
+    ):
+        if len(getattr(new, name)) > most:
+            raise Invalid(f"`{name}` has more than {most} characters.")
+    return ShapeExperience(
+        connected_themes=new.connected_themes,
+        felt_absence=new.felt_absence,
+        emotional_residue=clamped(new.emotional_residue),
+        temporal_marker=new.temporal_marker,
+        sense_of_loss=new.sense_of_loss,
+    )
+
+
+def explicit_text(experience: ShapeExperience) -> str:
+    """What recall says of a shape that was added by hand."""
+    about = f"about {experience.connected_themes}" if experience.connected_themes else "once"
+    when = f" {experience.temporal_marker}" if experience.temporal_marker else ""
+    felt = f" {experience.felt_absence}" if experience.felt_absence else ""
+    return f"You once knew something {about}{when}.{felt}"[:ITEM_TEXT]
+
+
+def check_created(
+    rows: list[Row], persona_id: str, shape_id: str, text: str, experience: ShapeExperience
+) -> None:
+    """Refuse an id that something else has."""
+    if not rows:
+        raise PersonaNotFound(persona_id)
+    kept = {"persona_id": persona_id, "text": text, **asdict(experience)}
+    if rows[0]["taken"] or rows[0]["kept"] != kept:
+        raise IdTaken("memory", shape_id)
+
+
+async def get_shape(graph: Graph, tenant_id: str, shape_id: str) -> Shape:
+    """One shape, whatever its state."""
+    (row,) = await graph.read("memory/shapes/get_shape", tenant_id=tenant_id, shape_id=shape_id)
+    return Shape(**row["shape"])
+
+
+async def list_shapes(
+    graph: Graph, tenant_id: str, persona_id: str, *, cursor: str | None = None, limit: int
+) -> Page[Shape]:
+    """A page of a persona's shapes that are not withdrawn, the last id first."""
+    await get_persona(graph, tenant_id, persona_id)
+    rows = await graph.read(
+        "memory/shapes/list_shapes",
+        tenant_id=tenant_id,
+        persona_id=persona_id,
+        before=decode_id(cursor) or AFTER_ALL_IDS,
+        limit=limit + 1,
+    )
+    shapes = [Shape(**row["shape"]) for row in rows]
+    return make_page(shapes, limit, lambda shape: shape.shape_id)
