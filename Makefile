@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo simulate down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages plots-packages dev-packages installed pictures examples
+.PHONY: help up demo simulate down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-shapes bench-drawing bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages plots-packages dev-packages installed pictures examples
 
 help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -104,6 +104,12 @@ bench-quality: installed ## Share of the evidence for a question that recall fin
 
 bench-leaks: installed ## Look for flagged messages in every answer, and what flags cost other questions (DATA="a.jsonl b.jsonl")
 	@$(BIN)/python -m bench.leaks --data $(DATA)
+
+bench-shapes: installed ## Questions about what was lost that a shape covers, and what shapes cost (DATA="a.jsonl b.jsonl")
+	@$(BIN)/python -m bench.shapes --data $(DATA)
+
+bench-drawing: installed ## Compare drawing a shape of 10,000 archived memories with the bare reads and writes
+	@$(BIN)/python -m bench.drawing $(ARGS)
 
 bench-latency: installed ## Compare a recall with the bare searches it makes (SIZE=1000000: a third, larger graph)
 	@$(BIN)/python -m bench.latency --sizes 10000 100000 $(SIZE) $(ARGS)

@@ -21,7 +21,7 @@ from engine.text import question_terms
 
 PROFILE = PROFILES["woven"]
 HITS, SPREADING, LINKS_PER_HIT = 10, 10, 5
-SHAPE_PLACES, ANSWERED_LEAD = 2, 0.5
+SHAPE_PLACES, ANSWERED_PLACES, ANSWERED_LEAD = 3, 1, 0.5
 K1, B, MEAN_TERMS, FULL_LENGTH = 1.2, 0.75, 20, 120
 DAY = 86_400.0  # seconds
 
@@ -267,13 +267,16 @@ def is_shape(kept: Mapping[str, Any]) -> bool:
 def with_shapes(
     living: list[str], totals: Mapping[str, float], shapes: Mapping[str, float]
 ) -> list[str]:
-    """Shapes have two of the ten places unless the best of what lives is far ahead."""
+    """Shapes have three of the ten places, and one when the best of what lives is far ahead."""
     ordered = sorted(shapes, key=lambda id_: (-shapes[id_], id_))
-    if len(living) < HITS:
-        return [*living, *ordered]
-    if totals[living[0]] - totals[living[HITS - 1]] >= ANSWERED_LEAD:
+    if not ordered:
         return living
-    return [*living[: HITS - len(ordered[:SHAPE_PLACES])], *ordered[:SHAPE_PLACES]]
+    far_ahead = len(living) >= HITS and (
+        totals[living[0]] - totals[living[HITS - 1]] >= ANSWERED_LEAD
+    )
+    places = ANSWERED_PLACES if far_ahead else SHAPE_PLACES
+    kept = HITS - min(places, len(ordered))
+    return [*living[:kept], *ordered[:places], *living[kept:], *ordered[places:]]
 
 
 def fit(period: Any, said_at: datetime) -> float:

@@ -25,10 +25,10 @@ MAX_SPELLED_CHARACTERS = 2000  # of a text that are compared by spelling
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400e6  # microseconds
-# Of the first ten hits, the last places that forgotten shapes take when what lives gives no clear
-# answer: when the best of it is less than so much ahead of the tenth. Measured, not fitted: with
-# these, questions about what lives lose next to nothing.
-FIRST_HITS, SHAPE_PLACES, ANSWERED_LEAD = 10, 2, 0.5
+# Of the first ten hits, the last places are for forgotten shapes: more of them when the best of
+# what lives is little ahead of the tenth, since then nothing that lives answers clearly.
+FIRST_HITS = 10
+SHAPE_PLACES = ((0.5, 3), (np.inf, 1))  # with a lead below, so many places
 MAX_SPREAD = 1.0  # share of a lead that passes along one link, at most
 
 
@@ -273,8 +273,8 @@ def with_shapes(living: Sequence[int], shapes: Sequence[int], totals: FloatArray
     if not shapes:
         return living
     lead = totals[living[0]] - totals[living[FIRST_HITS - 1]] if len(living) >= FIRST_HITS else 0.0
-    places = SHAPE_PLACES if lead < ANSWERED_LEAD else 0
-    first = FIRST_HITS - min(places, len(shapes)) if places else len(living)
+    places = next(places for least_lead, places in SHAPE_PLACES if lead < least_lead)
+    first = FIRST_HITS - min(places, len(shapes))
     return [*living[:first], *shapes[:places], *living[first:], *shapes[places:]]
 
 

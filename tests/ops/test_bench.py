@@ -193,6 +193,28 @@ async def test_a_recall_is_measured_against_bare_searches_of_the_same(bench: Ben
         assert part in told
 
 
+def test_drawing_a_shape_is_measured_against_bare_reads_and_writes(bench: Bench) -> None:
+    told = bench("drawing", "--size", "60", "--rounds", "1")
+
+    for part in ("the night", "bare Cypher"):
+        assert re.search(rf"│ {part} +│ +[\d.]+ +│", told), told
+    assert "times (goal ≤ 2.0)" in told
+
+
+@pytest.mark.spec("SHAPE-13")
+def test_what_shapes_are_worth_and_what_they_cost_is_measured(bench: Bench, tmp_path: Path) -> None:
+    talk = json.loads(Path(a_talk(tmp_path)).read_text())
+    for place, turn in enumerate(talk["turns"]):
+        turn["session"] = 1 + place % 2  # the second session is lost, and a question with it
+    (tmp_path / "sessions.jsonl").write_text(json.dumps(talk))
+
+    told = bench("shapes", "--data", str(tmp_path / "sessions.jsonl"))
+
+    assert "100.0% of 1 lost questions covered" in told
+    assert "1 questions whose evidence is alive: recall@10 100.00% with shapes" in told
+    assert re.search(r"1 shapes take [\d,]+ bytes", told), told
+
+
 @pytest.mark.spec("CTX-02")
 async def test_what_is_forgotten_is_looked_for_everywhere(bench: Bench, tmp_path: Path) -> None:
     told = bench("leaks", "--data", a_talk(tmp_path))
