@@ -21,7 +21,7 @@ from engine.text import question_terms
 
 PROFILE = PROFILES["woven"]
 HITS, SPREADING, LINKS_PER_HIT = 10, 10, 5
-SHAPE_PLACES, ANSWERED_PLACES, ANSWERED_LEAD = 3, 1, 0.5
+SHAPE_PLACES, UNCLEAR_LEAD, MAX_BEHIND = 3, 0.5, 0.75
 K1, B, MEAN_TERMS, FULL_LENGTH = 1.2, 0.75, 20, 120
 DAY = 86_400.0  # seconds
 
@@ -267,15 +267,22 @@ def is_shape(kept: Mapping[str, Any]) -> bool:
 def with_shapes(
     living: list[str], totals: Mapping[str, float], shapes: Mapping[str, float]
 ) -> list[str]:
-    """Shapes have three of the ten places, and one when the best of what lives is far ahead."""
+    """One of the ten places is for a shape; two more where what lives gives no clear answer.
+
+    The second and third shape have to be near the hit whose place they take.
+    """
     ordered = sorted(shapes, key=lambda id_: (-shapes[id_], id_))
     if not ordered:
         return living
-    far_ahead = len(living) >= HITS and (
-        totals[living[0]] - totals[living[HITS - 1]] >= ANSWERED_LEAD
-    )
-    places = ANSWERED_PLACES if far_ahead else SHAPE_PLACES
-    kept = HITS - min(places, len(ordered))
+    places = min(SHAPE_PLACES, len(ordered))
+    if len(living) >= HITS:
+        if totals[living[0]] - totals[living[HITS - 1]] >= UNCLEAR_LEAD:
+            places = 1
+        for place in range(1, places):
+            if totals[living[HITS - 1 - place]] - shapes[ordered[place]] > MAX_BEHIND:
+                places = place
+                break
+    kept = HITS - places
     return [*living[:kept], *ordered[:places], *living[kept:], *ordered[places:]]
 
 

@@ -9,8 +9,9 @@ All questions are asked twice of the same graph, with shapes and without. Printe
 - what recall@10 of the questions whose evidence is alive loses by having shapes;
 - how many bytes the shapes take of what they replaced.
 
-The session of a message is where the data says it is. A question with evidence on both sides counts
-in neither group.
+The session of a message is where the data says it is. A message is alive while an active memory is
+drawn from it, and lost when an archived one is and no active one: the nights archive by themselves,
+too. A question with evidence of both kinds counts in neither group.
 """
 
 import json
@@ -49,6 +50,7 @@ GOALS = {"covered": 0.70, "lost": 0.005, "bytes": 0.05}
 # The messages behind every memory, through the memories a shape was drawn from.
 SOURCES = """
 MATCH (memory:Memory {tenant_id: $tenant_id})-[:DRAWN_FROM]->(message:Message)
+WHERE memory.distilled_at IS NULL
 OPTIONAL MATCH (memory)-[:SHAPED_INTO*]->(shape:ForgottenShape)
 RETURN
   memory.id AS id,
@@ -83,7 +85,8 @@ RETURN memory.packed_vectors AS packed
 class Life:
     """What became of the messages of all conversations."""
 
-    lost: frozenset[str]  # messages of the lost sessions
+    alive: frozenset[str]  # messages that an active memory is drawn from
+    lost: frozenset[str]  # messages that only archived memories are drawn from
     messages: Mapping[str, frozenset[str]]  # behind each memory
     covered: Mapping[str, frozenset[str]]  # messages of which a shape was drawn, by shape
     sessions: Mapping[str, int]  # lost ones of each conversation
@@ -122,11 +125,14 @@ async def lose(
 async def read_life(graph: Graph, sessions: Mapping[str, Sequence[Sequence[str]]]) -> Life:
     rows = await bare(graph, SOURCES, tenant_id=CALLER.tenant_id)
     covered: dict[str, set[str]] = defaultdict(set)
+    by_state: dict[str, set[str]] = defaultdict(set)
     for row in rows:
+        by_state[row["state"]].update(row["messages"])
         for shape in row["shapes"]:
             covered[shape].update(row["messages"])
     return Life(
-        frozenset(id_ for lost in sessions.values() for session in lost for id_ in session),
+        frozenset(by_state["active"]),
+        frozenset(by_state["archived"] - by_state["active"]),
         {row["id"]: frozenset(row["messages"]) for row in rows},
         {shape: frozenset(messages) for shape, messages in covered.items()},
         {talk: len(lost) for talk, lost in sessions.items()},
@@ -191,7 +197,7 @@ def report(
     pairs = [
         (answer.recall(life), before.recall(life))
         for answer, before in zip(answers, plain, strict=True)
-        if not answer.evidence & life.lost
+        if answer.evidence <= life.alive
     ]
     table = Table("conversations with", "questions", "covered by a shape in the first ten", "95 %")
     groups = {f"{number} lost sessions": number for number in sorted({*life.sessions.values()})}

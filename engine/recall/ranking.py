@@ -25,10 +25,10 @@ MAX_SPELLED_CHARACTERS = 2000  # of a text that are compared by spelling
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400e6  # microseconds
-# Of the first ten hits, the last places are for forgotten shapes: more of them when the best of
-# what lives is little ahead of the tenth, since then nothing that lives answers clearly.
-FIRST_HITS = 10
-SHAPE_PLACES = ((0.5, 3), (np.inf, 1))  # with a lead below, so many places
+# Of the first ten hits, the last are for forgotten shapes: one always, three where nothing that
+# lives answers clearly, that is where the best of it is little ahead of the tenth.
+FIRST_HITS, SHAPE_PLACES, UNCLEAR_LEAD = 10, 3, 0.5
+MAX_BEHIND = 0.75  # of a shape, beyond the first, to the hit whose place it takes
 MAX_SPREAD = 1.0  # share of a lead that passes along one link, at most
 
 
@@ -272,10 +272,23 @@ def with_shapes(living: Sequence[int], shapes: Sequence[int], totals: FloatArray
     """
     if not shapes:
         return living
-    lead = totals[living[0]] - totals[living[FIRST_HITS - 1]] if len(living) >= FIRST_HITS else 0.0
-    places = next(places for least_lead, places in SHAPE_PLACES if lead < least_lead)
-    first = FIRST_HITS - min(places, len(shapes))
+    places = shape_places(living, shapes, totals)
+    first = FIRST_HITS - places
     return [*living[:first], *shapes[:places], *living[first:], *shapes[places:]]
+
+
+def shape_places(living: Sequence[int], shapes: Sequence[int], totals: FloatArray) -> int:
+    """How many of the first ten places shapes take; both are given best first."""
+    most = min(SHAPE_PLACES, len(shapes))
+    if len(living) < FIRST_HITS:
+        return most
+    best = living[:FIRST_HITS]
+    if totals[best[0]] - totals[best[-1]] >= UNCLEAR_LEAD:
+        return 1
+    places = 1
+    while places < most and totals[best[-1 - places]] - totals[shapes[places]] <= MAX_BEHIND:
+        places += 1
+    return places
 
 
 def score_items(

@@ -16,6 +16,7 @@ from engine.recall.ranking import (
     moment,
     score_items,
     time_signal,
+    with_shapes,
 )
 from engine.recall.tables import ItemTable
 from engine.text import term_hashes
@@ -335,3 +336,33 @@ def test_times_are_told_to_the_microsecond() -> None:
     at = datetime(2026, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
     assert moment(round((at - EPOCH) / timedelta(microseconds=1))) == at
+
+
+@pytest.mark.parametrize(
+    ("scores", "shapes", "expected"),
+    [
+        # The first is far ahead of the tenth: one place.
+        ([3.0] + [1.0] * 11, [0.9, 0.9, 0.9, 0.9], "a b c d e f g h i 1"),
+        # Nothing stands out: three, and no more than there are.
+        ([1.0] * 12, [0.9, 0.9, 0.9, 0.9], "a b c d e f g 1 2 3"),
+        ([1.0] * 12, [0.9], "a b c d e f g h i 1"),
+        # One always, however weak; the others only near the hit whose place they take.
+        ([1.0] * 12, [0.0, 0.0, 0.0], "a b c d e f g h i 1"),
+        ([1.0] * 12, [0.9, 0.3, 0.2], "a b c d e f g h 1 2"),
+        ([1.0] * 12, [], "a b c d e f g h i j"),
+        # There is room: nothing that lives goes.
+        ([3.0, 1.0], [0.1, 0.1], "a b 1 2"),
+    ],
+)
+@pytest.mark.spec("SHAPE-01")
+def test_shapes_have_the_last_of_the_first_ten_places(
+    scores: list[float], shapes: list[float], expected: str
+) -> None:
+    names = [*"abcdefghijkl"[: len(scores)], *"1234"[: len(shapes)]]
+    living = list(range(len(scores)))
+    totals = np.array(scores + shapes)
+
+    ordered = with_shapes(living, list(range(len(scores), len(names))), totals)
+
+    assert " ".join(names[index] for index in ordered[:10]) == expected
+    assert sorted(ordered) == list(range(len(names)))
