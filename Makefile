@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo simulate down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-shapes bench-drawing bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages plots-packages dev-packages installed pictures examples
+.PHONY: help up demo simulate down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-equality bench-shapes bench-drawing bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages plots-packages dev-packages installed pictures examples
 
 help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -101,6 +101,9 @@ bench-forget: installed ## Compare flagging a message with a bare write of one r
 
 bench-quality: installed ## Share of the evidence for a question that recall finds (DATA="a.jsonl b.jsonl")
 	@$(BIN)/python -m bench.quality --data $(DATA)
+
+bench-equality: installed ## Compare recall from memory and from the graph with an exact scan, on synthetic personas
+	@$(BIN)/python -m bench.equality $(ARGS)
 
 bench-leaks: installed ## Look for flagged messages in every answer, and what flags cost other questions (DATA="a.jsonl b.jsonl")
 	@$(BIN)/python -m bench.leaks --data $(DATA)

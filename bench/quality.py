@@ -297,6 +297,8 @@ async def compare_indexes(
     questions: Sequence[dict[str, Any]],
     now: datetime,
     console: Console,
+    *,
+    tenant_id: str = CALLER.tenant_id,
 ) -> bool:
     """Print how many of the exact ten hits each index gives. Returns whether goals are missed."""
     shares: dict[str, list[float]] = {name: [] for name in recalls}
@@ -307,7 +309,7 @@ async def compare_indexes(
         expected = await exact.hits(question["talk"], asked, now=now, asked_by=asked_by)
         for name, recall in recalls.items():
             answer = await recall.recall(
-                CALLER.tenant_id, question["talk"], asked, now=now, asked_by=asked_by
+                tenant_id, question["talk"], asked, now=now, asked_by=asked_by
             )
             ids = [hit.id for hit in answer.hits]
             shares[name].append(len({*ids} & {*expected}) / max(len(expected), 1))

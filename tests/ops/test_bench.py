@@ -193,6 +193,15 @@ async def test_a_recall_is_measured_against_bare_searches_of_the_same(bench: Ben
         assert part in told
 
 
+def test_memory_and_graph_are_compared_with_an_exact_scan_of_synthetic_personas(
+    bench: Bench,
+) -> None:
+    told = bench("equality", "--sizes", "40", "60", "--questions", "10")
+
+    assert "memory: 100.00% of the exact ten hits, in the same order for 10 of 10" in told
+    assert re.search(r"the graph: 1?\d\d\.\d\d% of the exact ten hits", told), told
+
+
 def test_drawing_a_shape_is_measured_against_bare_reads_and_writes(bench: Bench) -> None:
     told = bench("drawing", "--size", "60", "--rounds", "1")
 
