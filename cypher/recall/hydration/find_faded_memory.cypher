@@ -34,6 +34,6 @@ CALL () {
   ORDER BY memory.id
   LIMIT 1
 }
-RETURN memory {.id, .text, .token_estimate, .said_at, .passage} AS memory
+RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .shape_memories} AS memory
 ORDER BY round
 LIMIT 1
