@@ -36,8 +36,8 @@ RETURN
   shape {
     .id,
     .persona_id,
-   .state,
-   .content,
+    .state,
+    .content,
     key: shape.share_key,
     themes: experience.connected_themes,
     residue: experience.emotional_residue
