@@ -108,9 +108,30 @@ class Shapes(Nights):
     @rule(place=st.integers(0, 1000), twice=st.booleans())
     def relearn(self, place: int, twice: bool) -> None:
         rows = self.shapes()
+        if rows:
+            self.check_relearning(rows[place % len(rows)], twice=twice)
+
+    @rule(place=st.integers(0, 1000))
+    def forget_a_source_and_relearn_the_others(self, place: int) -> None:
+        rows = [row for row in self.shapes() if row["behind"]]
         if not rows:
             return
         chosen = rows[place % len(rows)]
+        source_id = chosen["behind"][place % len(chosen["behind"])]["id"]
+        messages = self.run(
+            self.life.ask(
+                "MATCH (:Memory {tenant_id: $t, id: $id})-[:DRAWN_FROM]->(m) RETURN m.id AS id",
+                id=source_id,
+            )
+        )
+        for message in messages:
+            self.flag_message(message["id"])
+        shape_id = chosen["shape"]["id"]
+        (now,) = [row for row in self.shapes() if row["shape"]["id"] == shape_id]
+        self.check_relearning(now, twice=False)
+
+    def check_relearning(self, chosen: dict[str, Any], *, twice: bool) -> None:
+        """Relearn a shape: all that is behind it and not flagged lives, and nothing else moves."""
         shape_id, before = chosen["shape"]["id"], self.memories()
         known = [source for source in chosen["behind"] if not source["flagged"]]
         lost = {source["id"] for source in known if source["state"] == "archived"}
@@ -184,8 +205,10 @@ class Shapes(Nights):
     @precondition(lambda self: self.said)
     @rule(place=st.integers(0, 1000))
     def flag(self, place: int) -> None:
+        self.flag_message(self.said[place % len(self.said)].message_id)
+
+    def flag_message(self, message_id: str) -> None:
         self.may_uncover = True
-        message_id = self.said[place % len(self.said)].message_id
         self.run(
             flag_message(self.graph, Templates(), self.life.caller, message_id, RULES, now=self.now)
         )
