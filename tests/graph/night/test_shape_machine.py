@@ -36,6 +36,10 @@ THINGS = [
     "The kiln at the pottery studio is warm again",
     "My kiln has cracked during the second firing",
     "Somebody opened the kiln too soon this morning",
+    "Glaze for the kiln ran out on Monday",
+    "The kiln takes a whole night to cool",
+    "I paid for a new shelf in the kiln",
+    "That old kiln has a mind of its own",
     "The soup needed much more pepper than I thought",
     "I am so happy about the garden, I love it!!",
     "I live in Lisbon.",
@@ -46,7 +50,7 @@ TELLING = set(
     re.findall(
         r"\w+",
         "ottilie zanzibar barnaby lisbon porto sam ada 1987 4711 plum cardamom foxgloves quinces "
-        "string reunion crowns cracked firing pepper soon wall studio opened",
+        "string reunion crowns cracked firing pepper soon wall glaze cool shelf studio opened",
     )
 )
 LIVING = ("active", "archived")
@@ -233,8 +237,7 @@ class Shapes(Nights):
         self.run(self.life.night(self.now))  # whatever was left open is over now
         self.now += timedelta(days=days)
         run = self.run(self.life.night(self.now))
-        if run.state != "done":
-            return
+        assert (run.state, run.failures or []) == ("done", []), run
         for row in self.ask(MEMORIES):
             if row["memory"]["state"] == "archived" and not row["memory"]["flagged"]:
                 assert len(row["shapes"]) == 1, row
