@@ -128,7 +128,8 @@ async def involuntary_memories(
         "recall/hydration/find_faded_memory",
         tenant_id=tenant_id,
         persona_id=persona_id,
-        from_id=f"{random.getrandbits(128):032x}",
+        at_share=random.random(),
+        of_share=random.random(),
     )
     return [row["memory"] for row in rows]
 
