@@ -33,6 +33,7 @@ from api.personas import PersonaController
 from api.policy import PolicyController
 from api.recall import RecallController
 from api.runs import RunController
+from api.shadow import ShadowController
 from api.strict_json import StrictRequest
 from api.tokens import TokenController
 from engine.access import Caller, JwtVerifier, KeyRing, open_limiter
@@ -68,6 +69,7 @@ CONTROLLERS: list[Any] = [
     AuditController,
     RecallController,
     RunController,
+    ShadowController,
     ManagerController,
     PolicyController,
 ]

@@ -252,6 +252,17 @@ class RecallQuery(Body, frozen=True):
     counts: CountsAsUse = True
 
 
+class SharedWith(Body, frozen=True):
+    persona_id: Annotated[
+        str,
+        Meta(
+            pattern=ID_PATTERN,
+            max_length=bounds.ID,
+            description="The persona that hears of it, of the same tenant.",
+        ),
+    ]
+
+
 class Minimization(Body, frozen=True):
     weight_modifier: (
         Annotated[

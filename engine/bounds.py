@@ -33,6 +33,7 @@ MESSAGE = 64_000  # an assistant's longest answers have more than 50,000
 ITEM_TEXT = 4_000
 QUERY = 4_000
 CURSOR = 512
+SHADOW_SHAPES = 200  # shown at once: each is compared with every other
 
 CONTENT_BYTES = 16 * 1024  # of an item's `content`, as JSON
 CONTENT_DEPTH = 32

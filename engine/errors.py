@@ -28,6 +28,8 @@ EngineError
 │   ├── RunFolded
 │   ├── RunsAfter
 │   ├── NothingToRestore
+│   ├── NothingToRelearn
+│   ├── NotShareable
 │   ├── ConfirmationNeeded
 │   └── UndoWindowOver
 ├── Unavailable                a service that the engine needs does not answer; try again
@@ -221,6 +223,16 @@ class NothingToRestore(Conflict):
         super().__init__(
             f"Candidate {candidate_id!r} was not passed over by a night, or is still flagged."
         )
+
+
+class NothingToRelearn(Conflict):
+    def __init__(self, shape_id: str) -> None:
+        super().__init__(f"Nothing that can be relearned is behind shape {shape_id!r}.")
+
+
+class NotShareable(Conflict):
+    def __init__(self, why: str) -> None:
+        super().__init__(f"This shape cannot be shared now. {why}")
 
 
 class ConfirmationNeeded(Conflict):

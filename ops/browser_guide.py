@@ -30,6 +30,7 @@ QUERIES = {
     "What did last night do?": "analyst/last_night",
     "Where did this memory come from?": "analyst/where_from",
     "What is fading next?": "analyst/fading_next",
+    "What is the shadow of {persona}?": "analyst/shadow",
 }
 
 

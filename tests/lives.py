@@ -21,6 +21,7 @@ from engine.memory.drawing import draw_candidates
 from engine.memory.links import list_links
 from engine.memory.memories import list_memories
 from engine.memory.models import Candidate, CandidateState, Link, Memory, MemoryState
+from engine.memory.shapes import NewShape, create_shape
 from engine.memory.uses import coactivate
 from engine.models import MemoryType
 from engine.night.ledger import Run
@@ -54,6 +55,15 @@ class WordEncoder(Encoder):
 
 def word_embedder() -> Embedder:
     return Embedder(WordEncoder, model="words", dimensions=DIMENSIONS, cache=10)
+
+
+async def add_shape(graph: Graph, tenant_id: str, persona_id: str, shape_id: str) -> str:
+    """Add a shape by hand, of a tenant that need not have a life. Returns its id."""
+    embedder, caller = word_embedder(), Caller(tenant_id, "test", Role.ADMIN)
+    new = NewShape("the garden", "Something about the garden is gone.", chosen_id=shape_id)
+    await create_shape(graph, embedder, caller, persona_id, new, now=BORN)
+    embedder.close()
+    return shape_id
 
 
 @dataclass

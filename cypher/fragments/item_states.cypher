@@ -19,4 +19,5 @@ said_at: [item IN items | item.said_at.epochSeconds * 1000000 + item.said_at.mic
 conversation_id: [item IN items | item.conversation_id],
 source_id: [item IN items | item.source_id],
 token_estimate: [item IN items | item.token_estimate],
-passage: [item IN items | item.passage]
+passage: [item IN items | item.passage],
+shape_memories: [item IN items | item.shape_memories]

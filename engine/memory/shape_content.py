@@ -12,6 +12,7 @@ from engine.text import join_with_and
 
 MAX_EXPERIENCE = 2_000  # characters of connected_themes, and of felt_absence
 MAX_MARKER = 100  # characters of temporal_marker
+MAX_SOURCE_SIMILARITY = 0.8  # cosine to a source from which a vector gives its text away
 IMPORTANCE = 3  # of every shape, at first
 MANY_RECALLS = 10  # a memory that was recalled as often has mattered as much as recalls can show
 # How much of the residue comes from what was felt, how important it was, and how often recalled.
@@ -87,9 +88,11 @@ def shape_title(day: datetime) -> str:
 
 def outline_text(outline: ShapeOutline) -> str:
     """What recall and hydration say of a shape."""
-    count = f"{outline.memories} {'memory' if outline.memories == 1 else 'memories'}"
+    # Of shapes that were added by hand nobody knows how many memories they stand for.
+    count = f"{outline.memories} {'memory' if outline.memories == 1 else 'memories'} "
+    known = count if outline.memories else ""
     when, loss = outline.temporal_marker, outline.sense_of_loss
-    return f"You once knew something {outline.topic}: {count} {when}, {loss}."[:ITEM_TEXT]
+    return f"You once knew something {outline.topic}: {known}{when}, {loss}."[:ITEM_TEXT]
 
 
 def emotional_residue(sources: Sequence[Row]) -> float:

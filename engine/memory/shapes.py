@@ -26,7 +26,7 @@ from engine.memory.shape_content import (
     shape_title,
 )
 from engine.models import MemoryType, Row
-from engine.policy import read_policy
+from engine.policy import Policy, read_policy
 from engine.store import Graph, Page, decode_id, make_page
 from engine.text import term_hashes
 
@@ -45,7 +45,8 @@ class Shape:
     importance: int
     depth: int  # 1 of memories, 2 of shapes of memories; 1 of one that was added by hand
     sources: int  # archived memories or shapes that it was drawn from and that are still there
-    drawn_by: str  # night, or who added it
+    relearnable: int  # memories that relearning brings back: all that it stands for
+    drawn_by: str  # night, rumour, or who added it
     said_at: datetime  # the end of the time it is about
     formed_at: datetime
     access_count: int
@@ -92,6 +93,21 @@ class ShapeVectors:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A shape that is added as it is, without sources."""
+
+    tenant_id: str
+    persona_id: str
+    shape_id: str
+    drawn_by: str
+    said_at: datetime
+    text: str
+    content: Row
+    experience: ShapeExperience
+    vectors: ShapeVectors
+
+
 async def embed_shape(embedder: Embedder, themes: str, text: str) -> ShapeVectors:
     """The vectors of a shape by the words of its themes; of its text when it has none."""
     (embedded,) = await embed_in_context(
@@ -119,36 +135,55 @@ async def create_shape(
     The same shape with the same id given again changes nothing.
     """
     experience = checked_experience(new)
-    policy = await read_policy(graph, caller.tenant_id, persona_id)
-    text = explicit_text(experience)
-    vectors = await embed_shape(embedder, experience.connected_themes, text)
     themes = (experience.connected_themes,) if experience.connected_themes else ()
-    content = ShapeOutline(themes, 0, now, now, experience.emotional_residue).content()
-    figures = policy.of(MemoryType.FORGOTTEN_SHAPE.value)
+    text = explicit_text(experience)
     shape_id = new.chosen_id or new_id()
+    parameters = shape_parameters(
+        Addition(
+            caller.tenant_id,
+            persona_id,
+            shape_id,
+            drawn_by=caller.acts_as,
+            said_at=now,
+            text=text,
+            content=ShapeOutline(themes, 0, now, now, experience.emotional_residue).content(),
+            experience=experience,
+            vectors=await embed_shape(embedder, experience.connected_themes, text),
+        ),
+        await read_policy(graph, caller.tenant_id, persona_id),
+        audit_event(caller, "remembered", now),
+    )
     await graph.write_if(
         lambda rows: check_created(rows, persona_id, shape_id, text, experience),
         "memory/shapes/add_shape",
-        tenant_id=caller.tenant_id,
-        persona_id=persona_id,
-        shape={
-            "id": shape_id,
-            "title": shape_title(now),
-            "text": text,
-            "content": encode_content(content),
-            "said_at": now,
-            "fades_at": now + timedelta(days=figures.decay_days),
-            "search_scope": search_scope(caller.tenant_id, persona_id),
-            "drawn_by": caller.acts_as,
-            "importance": IMPORTANCE,
-            "idle_importance": IMPORTANCE,
-            **vectors.properties,
-        },
-        embedding=vectors.embedding,
-        experience=asdict(experience),
-        event=audit_event(caller, "remembered", now),
+        **parameters,
     )
     return await get_shape(graph, caller.tenant_id, shape_id)
+
+
+def shape_parameters(new: Addition, policy: Policy, event: Row) -> Row:
+    """The parameters of the statement that adds a shape without sources."""
+    figures = policy.of(MemoryType.FORGOTTEN_SHAPE.value)
+    return {
+        "tenant_id": new.tenant_id,
+        "persona_id": new.persona_id,
+        "shape": {
+            "id": new.shape_id,
+            "title": shape_title(event["at"]),
+            "text": new.text,
+            "content": encode_content(new.content),
+            "said_at": new.said_at,
+            "fades_at": event["at"] + timedelta(days=figures.decay_days),
+            "search_scope": search_scope(new.tenant_id, new.persona_id),
+            "drawn_by": new.drawn_by,
+            "importance": IMPORTANCE,
+            "idle_importance": IMPORTANCE,
+            **new.vectors.properties,
+        },
+        "embedding": new.vectors.embedding,
+        "experience": asdict(new.experience),
+        "event": event,
+    }
 
 
 def checked_experience(new: NewShape) -> ShapeExperience:

@@ -14,6 +14,7 @@ import numpy as np
 from engine.embedding import Vector, normalized, search_scope
 from engine.ids import id_from
 from engine.memory import (
+    MAX_SOURCE_SIMILARITY,
     ShapeOutline,
     ShapeVectors,
     clamped,
@@ -36,7 +37,6 @@ LIVING_TEXTS = 2_000  # newest living memories that say which words are common
 MAX_LINKS = 50  # that a shape inherits
 MIN_CENTROID_SOURCES = 5  # of fewer, the mean is as good as their texts
 MAX_CENTROID_SHARE = 0.4  # of the weight of all sources, that one of them may have
-MAX_SOURCE_SIMILARITY = 0.8  # cosine to a source from which a vector gives its text away
 MAX_DEPTH = 3  # shapes of shapes of shapes of memories; these stay as they are
 MIN_SHAPES = 3  # archived shapes that make a shape of shapes
 ATTEMPTS = 2  # at one draw: the first locks all sources, so the second sees them as they stay

@@ -25,6 +25,7 @@ class Piece:
     passage: Passage | None = None  # the part of a long message that it is
     checkpoint_id: str | None = None
     score: float | None = None  # of a recall's hits alone
+    relearnable: int = 0  # of a forgotten shape: archived memories that relearning it brings back
     deprioritized: bool = False  # flagged; returned only when nothing else matches
     hint: str | None = None
 
@@ -115,6 +116,7 @@ def piece_from_hit(layer: str, hit: Hit) -> Piece:
         memory_id=hit.id,
         passage=hit.passage,
         score=hit.score,
+        relearnable=hit.relearnable,
         deprioritized=hit.deprioritized,
         hint=hit.hint,
     )
@@ -129,4 +131,5 @@ def piece_from_memory(layer: str, memory: Row) -> Piece:
         said_at=memory["said_at"],
         memory_id=memory["id"],
         passage=Passage.stored(memory["passage"]),
+        relearnable=memory["shape_memories"] or 0,
     )

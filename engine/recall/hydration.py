@@ -1,13 +1,13 @@
 """Hydration: the memories a persona starts a session with, before anything is asked.
 
 Identity, standing instructions and preferences, pinned memories, those of a project, recent ones,
-forgotten shapes, and now and then a faded memory. None of them counts as used.
+forgotten shapes, and now and then a faded memory or shape. None of them counts as used.
 """
 
 import asyncio
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 from typing import Any
@@ -41,6 +41,7 @@ LAYERS = (STANDING, INVOLUNTARY, PINNED, PROJECT, RECENT, SHAPES)  # in their or
 MAX_PINNED = 50
 MAX_PROJECT = 30
 MAX_SHAPES = 3
+CAME_BACK = "This had faded, and came back by itself."  # the hint of what was not called for
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ async def identity_unit(embedder: Embedder, identity: str | None) -> Unit:
 async def involuntary_memories(
     graph: Graph, tenant_id: str, persona_id: str, seed: int
 ) -> list[Row]:
-    """A faded memory, with the probability that the policy sets; otherwise nothing."""
+    """A faded memory or shape, with the probability that the policy sets; otherwise nothing."""
     policy = await read_policy(graph, tenant_id, persona_id)
     random = Random(f"{seed} {persona_id}")  # noqa: S311  # not a secret
     if random.random() >= policy.figures.involuntary_recall_rate:
@@ -127,7 +128,8 @@ async def involuntary_memories(
         "recall/hydration/find_faded_memory",
         tenant_id=tenant_id,
         persona_id=persona_id,
-        from_id=f"{random.getrandbits(128):032x}",
+        at_share=random.random(),
+        of_share=random.random(),
     )
     return [row["memory"] for row in rows]
 
@@ -139,4 +141,5 @@ def distinct_pieces(layers: Iterable[tuple[str, Sequence[Row]]]) -> Iterable[Pie
         for memory in memories:
             if memory["id"] not in seen:
                 seen.add(memory["id"])
-                yield piece_from_memory(layer, memory)
+                piece = piece_from_memory(layer, memory)
+                yield replace(piece, hint=CAME_BACK) if layer == INVOLUNTARY else piece

@@ -49,6 +49,7 @@ class Hit:
     valid_from: datetime | None
     valid_to: datetime | None
     token_estimate: int
+    relearnable: int = 0  # of a forgotten shape: archived memories that relearning it brings back
     deprioritized: bool = False  # flagged; returned only when nothing else matches
     hint: str | None = None
     explain: dict[str, Any] | None = None
@@ -273,6 +274,7 @@ def as_hit(hit: RankedHit, profile: RankingProfile, factor: float, *, explain: b
         valid_from=moment(column("valid_from")) if column("valid_from") else None,
         valid_to=moment(column("valid_to")) if column("valid_to") else None,
         token_estimate=column("token_estimate") or estimate_tokens(column("text")),
+        relearnable=column("shape_memories") or 0,
         deprioritized=is_flagged,
         hint=HINT if is_flagged else None,
         explain=explain_score(hit, profile) if explain else None,

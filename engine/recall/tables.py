@@ -51,6 +51,7 @@ CONTENT_COLUMNS = (
     "said_at",
     "token_estimate",
     "passage",
+    "shape_memories",
     "packed_vectors",
 )
 NUMBERS = ("importance", "pinned", "weight_modifier", "flagged", "said_at")

@@ -3,6 +3,7 @@
 Imports no other room of the engine.
 """
 
+from engine.text.everyday_words import everyday_words_of
 from engine.text.languages import ENGLISH, language_of, stem_of
 from engine.text.passages import MAX_PASSAGES, PASSAGE_WORDS, split_passages
 from engine.text.prose import (
@@ -53,6 +54,7 @@ __all__ = [
     "TermHashes",
     "WordForms",
     "clean_text",
+    "everyday_words_of",
     "fingerprint",
     "forms_by_stem",
     "is_about",

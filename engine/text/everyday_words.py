@@ -4,6 +4,7 @@ Broad nouns, and a few verbs that stand for them. No name, no number, no illness
 in a quarrel: what somebody would not want to be read off a list is not on it.
 """
 
+from engine.text.prose import words
 from engine.text.stop_words import word_set
 
 EVERYDAY_WORDS = word_set(
@@ -41,3 +42,8 @@ EVERYDAY_WORDS = word_set(
     "community volunteer volunteering event events club group charity help plans planning goal "
     "goals advice"
 )
+
+
+def everyday_words_of(text: str) -> list[str]:
+    """The words of a text that are everyday words, in their order."""
+    return [word for word in words(text.lower()) if word in EVERYDAY_WORDS]

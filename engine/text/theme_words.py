@@ -103,13 +103,12 @@ def stems_of(texts: Iterable[str]) -> set[str]:
 
 
 def without_phrases(themes: list[str], texts: Iterable[str]) -> list[str]:
-    """The themes as far as no text has three of them in a row."""
-    if len(themes) < PHRASE:
-        return themes
+    """The themes as far as no text has three of them in a row, or two with an "and" between."""
     said = "\n".join(" ".join(words(text.lower())) for text in texts)
     safe: list[str] = []
     for theme in themes:
         phrase = " ".join([*safe[1 - PHRASE :], theme])
-        if len(safe) < PHRASE - 1 or phrase not in said:
+        is_phrase = len(safe) >= PHRASE - 1 and phrase in said
+        if not is_phrase and not (safe and f"{safe[-1]} and {theme}" in said):
             safe.append(theme)
     return safe

@@ -19,6 +19,7 @@ from engine.embedding.embedder import open_embedder
 from engine.extraction.port import RuleExtractor
 from engine.memory.drawing import draw_candidates
 from engine.night.nights import run_night
+from engine.night.steps import NightTools
 from engine.service.clock import MovableClock
 from engine.settings import Settings
 from engine.store.graph import Graph
@@ -132,6 +133,7 @@ class Walk:
         await self.forgetting()
         await self.night()
         await self.recall()
+        await self.shapes()
         await self.duplicates()
         return self.examples
 
@@ -271,6 +273,29 @@ class Walk:
         first_hours: dict[str, Any] = {"to": (START + timedelta(hours=3)).isoformat()}
         await self.call("list_audit", limit=3, **first_hours)
         await self.call("list_audit", format="jsonl", action="flagged", **first_hours)
+
+    async def shapes(self) -> None:
+        """What was archived leaves a shape: another persona hears of it, then it is relearned."""
+        await self.call("archive_memory", memory_id="01a1", keep=False)
+        await self.later(days=1)
+        embedder = open_embedder(self.settings)
+        await run_night(
+            self.graph,
+            self.tenant_id,
+            "ada",
+            now=self.now,
+            started_by="schedule",
+            tools=NightTools(embedder),
+        )
+        embedder.close()
+        page = await self.call(
+            "list_memories", persona_id="ada", keep=False, type="forgotten_shape"
+        )
+        shape_id = page["items"][0]["memory_id"]
+        await self.call("add_persona", body={"id": "mira", "name": "Mira"}, keep=False)
+        await self.call("read_shadow", persona_id="ada")
+        await self.call("share_shape", shape_id=shape_id, body={"persona_id": "mira"})
+        await self.call("relearn_shape", shape_id=shape_id)
 
     async def duplicates(self) -> None:
         await self.call("duplicate_persona", persona_id="ada")

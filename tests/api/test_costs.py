@@ -51,7 +51,12 @@ MESSAGES = MEMORIES // 5
 CANDIDATES = 500
 CONVERSATIONS = 2_000
 RUNS, STEPS = 100, 20
+SHAPES = 300  # each with ten sources
 NOW = datetime.now(UTC)
+SHAPE_CONTENT = (
+    '{"kind": "shape", "themes": ["garden"], "memories": 10, "depth": 1, '
+    '"first": "2026-05-01T12:00:00+00:00", "last": "2026-05-02T12:00:00+00:00"}'
+)
 # A stream has no end; the clock is the whole database's; a copy is made in batches, by a job.
 LEFT_OUT = {STREAM, "move_clock", "duplicate_persona"}
 
@@ -127,6 +132,56 @@ LOAD = {
             candidate.said_at = message.said_at,
             candidate.extracted_at = $now - duration({hours: 1})
         } IN TRANSACTIONS OF 5000 ROWS""",
+    "shapes": """
+        MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
+        UNWIND range(0, $count - 1) AS place
+        CREATE (persona)-[:REMEMBERS]->(shape:Memory:ForgottenShape)
+        SET
+          shape += $alike,
+          shape.id = 'shape-' + place,
+          shape.memory_type = 'forgotten_shape',
+          shape.title = 'Forgotten Shape -- 2026-05-01',
+          shape.text = 'You once knew something about the harbour.',
+          shape.content = $content,
+          shape.shape_depth = 1,
+          shape.shape_memories = 10,
+          shape.drawn_by = 'night',
+          shape.importance = 3,
+          shape.pinned = false,
+          shape.salience = 0.5,
+          shape.said_at = $now - duration({days: place}),
+          shape.formed_at = $now - duration({days: place})
+        CREATE
+          (shape)-[:FELT_AS]->
+          (:ShapeExperience {
+            tenant_id: $tenant_id,
+            id: shape.id,
+            persona_id: $persona_id,
+            connected_themes: 'garden, theme' + place % 50,
+            felt_absence: 'It is gone.',
+            emotional_residue: 0.3,
+            temporal_marker: 'in May 2026',
+            sense_of_loss: 'it mattered',
+            decayed_at: $now
+          })
+        WITH persona, shape, place
+        UNWIND range(0, 9) AS number
+        CREATE (persona)-[:REMEMBERS]->(memory:Memory:Semantic)-[:SHAPED_INTO]->(shape)
+        SET
+          memory += $alike,
+          memory.id = 'lost-' + place + '-' + number,
+          memory.state = 'archived',
+          memory.text = 'tale' + number + ' of the quay',
+          memory.fact = 'sam|thing' + (place * 10 + number),
+          memory.category = 'kind' + number,
+          memory.embedding = $vector,
+          memory.pinned = false,
+          memory.importance = 1,
+          memory.salience = 0.2,
+          memory.salience_at = $now,
+          memory.said_at = $now - duration({days: 40 + place}),
+          memory.formed_at = $now - duration({days: 40 + place}),
+          memory.valid_from = $now - duration({days: 40 + place})""",
     "conversations": """
         MATCH (instance:Instance {tenant_id: $tenant_id, id: $instance_id})
         MATCH (persona:Persona {tenant_id: $tenant_id, id: $persona_id})
@@ -227,8 +282,10 @@ async def furnish(graph: Graph, world: World) -> None:
         name: ids[name] for name in ("persona_id", "conversation_id", "instance_id")
     }
     which |= {"tenant_id": world.tenant_id, "now": NOW, "messages": MESSAGES, "steps": STEPS}
+    which |= {"content": SHAPE_CONTENT}
     chance = np.random.default_rng(5)
     vectors = [normalized(row) for row in chance.normal(size=(WITH_VECTORS, DIMENSIONS))]
+    which |= {"vector": vectors[0].tolist()}
     alike = {
         "tenant_id": world.tenant_id,
         "persona_id": ids["persona_id"],
@@ -252,6 +309,7 @@ async def furnish(graph: Graph, world: World) -> None:
         "memories": MEMORIES,
         "links": MEMORIES // 5,
         "candidates": CANDIDATES,
+        "shapes": SHAPES,
         "conversations": CONVERSATIONS,
         "events": MEMORIES // 10,
         "runs": RUNS,
@@ -321,6 +379,11 @@ def more_calls(world: World) -> list[tuple[str, str, Any]]:
         ("PUT", f"/api/personas/{ada}/policy", {"figures": {"involuntary_recall_rate": 1}}),
         ("POST", f"/api/personas/{ada}/hydrate", {"project": "boat"}),
         ("POST", f"/api/personas/{ada}/coactivate", {"memory_ids": ["kept-5", "kept-6"]}),
+        ("POST", "/api/personas", {"id": "listener", "name": "Eve"}),
+        ("POST", "/api/shapes/shape-7/share", {"persona_id": "listener"}),
+        ("POST", "/api/shapes/shape-7/relearn?preview=true", None),
+        ("POST", "/api/shapes/shape-7/relearn", None),
+        ("GET", f"/api/personas/{ada}/shadow?limit=200", None),
     ]
 
 

@@ -50,6 +50,8 @@ CONFLICTS: dict[str, tuple[dict[str, str], Any]] = {
     "edit_candidate": ({"candidate_id": "kept"}, {"text": "Something else."}),
     "remove_candidate": ({"candidate_id": "kept"}, None),
     "restore_candidate": ({}, None),
+    "relearn_shape": ({}, None),
+    "share_shape": ({}, {"persona_id": "ada"}),
     "remember": ({}, {"memory_id": "kept", "memory_type": "semantic", "text": "Something else."}),
     "forget_range": ({}, {"first_message_id": "more1", "last_message_id": "more4"}),
     "undo_message": ({}, {"source": "undo_toast"}),

@@ -51,6 +51,7 @@ MERGE (copied:Memory {tenant_id: $tenant_id, id: row.copy_id})
         uses_today: 0,
         stirred_at: null,
         awaits: null,
+        share_key: null, // from which the ids of rumours of the memory it was copied from follow
         idle_since: at,
         idle_importance: memory.importance,
         // Not later than it can decay or be archived.

@@ -38,6 +38,7 @@ WHERE
 WITH memory, memory.state = 'archived' AS changed
 FOREACH (activated IN CASE WHEN changed THEN [memory] ELSE [] END |
   SET
+    // fragment: remembered_again (memory → activated)
     activated.state = 'active',
     activated.salience = CASE WHEN activated.salience > 0.5 THEN 1.0 ELSE activated.salience * 2 END,
     activated.access_count = activated.access_count + 1,
@@ -45,6 +46,7 @@ FOREACH (activated IN CASE WHEN changed THEN [memory] ELSE [] END |
     activated.idle_since = $event.at,
     activated.idle_importance = activated.importance,
     activated.fades_at = $event.at
+    // end: remembered_again
   REMOVE activated.archived_at
   CREATE
     (:Event {

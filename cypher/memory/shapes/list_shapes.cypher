@@ -30,6 +30,7 @@ RETURN
     .importance,
     depth: shape.shape_depth,
     sources: COUNT { (:Memory {state: 'archived', flagged: false})-[:SHAPED_INTO]->(shape) },
+    relearnable: shape.shape_memories,
     .drawn_by,
     .said_at,
     .formed_at,

@@ -128,7 +128,7 @@ RETURN
       memory.state = 'active' AND
       memory.flagged = false AND
       (memory.valid_to IS NULL OR memory.valid_to > $now)
-    RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .source_id}
+    RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .shape_memories, .source_id}
     ORDER BY memory.importance DESC, memory.said_at DESC, memory.id
     LIMIT $pinned
   } AS pinned,

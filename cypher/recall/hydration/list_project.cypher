@@ -13,6 +13,6 @@ WHERE
   memory.state = 'active' AND
   memory.flagged = false AND
   (memory.valid_to IS NULL OR memory.valid_to > $now)
-RETURN memory {.id, .text, .token_estimate, .said_at, .passage} AS memory
+RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .shape_memories} AS memory
 ORDER BY memory.said_at DESC, memory.id
 LIMIT $limit

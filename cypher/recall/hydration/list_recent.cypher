@@ -47,6 +47,6 @@ CALL () {
     memory.id DESC
   LIMIT $limit
 }
-RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .source_id} AS memory
+RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .shape_memories, .source_id} AS memory
 ORDER BY memory.said_at DESC, memory.id
 LIMIT $limit

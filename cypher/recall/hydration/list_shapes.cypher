@@ -16,6 +16,6 @@ WHERE
   memory.id IS NOT NULL AND // an index is used only if the condition names all its properties
   memory.state = 'active' AND
   NOT memory.flagged
-RETURN memory {.id, .text, .token_estimate, .said_at, .passage} AS memory
+RETURN memory {.id, .text, .token_estimate, .said_at, .passage, .shape_memories} AS memory
 ORDER BY memory.importance DESC, memory.formed_at DESC, memory.id
 LIMIT $limit

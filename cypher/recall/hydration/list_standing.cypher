@@ -71,5 +71,5 @@ WHERE
 ORDER BY category, item.said_at DESC, item.id
 LIMIT $standing
 // end: standing_items
-RETURN item {.id, .text, .token_estimate, .said_at, .passage} AS memory
+RETURN item {.id, .text, .token_estimate, .said_at, .passage, .shape_memories} AS memory
 ORDER BY category, item.said_at DESC, item.id

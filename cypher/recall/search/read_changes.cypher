@@ -106,6 +106,7 @@ RETURN
     source_id: [item IN items | item.source_id],
     token_estimate: [item IN items | item.token_estimate],
     passage: [item IN items | item.passage],
+    shape_memories: [item IN items | item.shape_memories],
     // end: item_states
     text: [item IN items | CASE WHEN item.id IN content_ids THEN item.text END],
     packed_vectors: [item IN items | CASE WHEN item.id IN content_ids THEN item.packed_vectors END]

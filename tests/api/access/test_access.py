@@ -26,6 +26,7 @@ from tests.api.access.test_identity import EC, ISSUER, pem, signed
 from tests.api.conftest import a_client, a_token
 from tests.api.dumps import dump
 from tests.conftest import clear
+from tests.lives import add_shape
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "access.md"
 PENDING = "†"  # decided elsewhere, not asked yet
@@ -121,6 +122,7 @@ def body_of(operation: str, ids: dict[str, str]) -> Any:
         "set_policy": {},
         "set_tenant_policy": {},
         "move_clock": {"now": None},
+        "share_shape": {"persona_id": ids["persona_id"]},
     }
     return bodies.get(operation)
 
@@ -220,6 +222,7 @@ async def a_world(app: Application, graph: Graph, tenant_id: str, mark: str) -> 
         "quiet_memory_id": f"quiet-memory_id-{mark}",
         "quiet_candidate_id": f"quiet-candidate_id-{mark}",
         "run_id": night.id,
+        "shape_id": await add_shape(graph, tenant_id, ada, f"gone-{mark}"),
     }
     return World(tenant_id, admin, ids)
 

@@ -13,6 +13,7 @@ from engine.access.models import Role
 from engine.night.nights import run_night
 from engine.store.graph import Graph
 from tests.api.conftest import NewCaller
+from tests.lives import add_shape
 
 SAID = {
     "message_id": "said",
@@ -46,6 +47,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/api/personas/{persona_id}/hydrate"): {},
     ("POST", "/api/memories/{memory_id}/links"): {"to_id": "other"},
     ("POST", "/api/personas/{persona_id}/coactivate"): {"memory_ids": ["kept"]},
+    ("POST", "/api/shapes/{shape_id}/share"): {"persona_id": "ada"},
     ("PUT", "/api/personas/{persona_id}/policy"): {"figures": {"decay_days": 1}},
 }
 THEIRS = (
@@ -108,6 +110,7 @@ async def a_full_tenant(admin: httpx.AsyncClient, graph: Graph, tenant_id: str) 
         "key_id": key["id"],
         "conversation_id": "monday",
         "candidate_id": "fact",
+        "shape_id": await add_shape(graph, tenant_id, "ada", "gone"),
     }
 
 

@@ -63,6 +63,7 @@ def row(id_: str, text: str = "text", **given: Any) -> dict[str, Any]:
                 "conversation_id",
                 "token_estimate",
                 "passage",
+                "shape_memories",
             )
         ),
         **given,
