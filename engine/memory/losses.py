@@ -19,6 +19,7 @@ MAX_EDGES = 1_000  # by themes, the strongest
 MIN_LIVING = 3  # living memories of a category, before it may be named
 OTHER = "other"  # what has no category, or one that may not be named
 MAX_LISTED = 20  # themes, categories, months
+MAX_THEMES_READ = 20  # of one shape: those that are added by hand may have hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ class LossReport:
 
 
 def themes_of(shape: Shape) -> list[str]:
-    """The themes of a shape, one by one."""
+    """The themes of a shape, one by one, the first of them."""
     parts = (part.strip() for part in shape.connected_themes.split(","))
-    return list(dict.fromkeys(part for part in parts if part))
+    return list(dict.fromkeys(part for part in parts if part))[:MAX_THEMES_READ]
 
 
 def theme_edges(shapes: Sequence[Shape]) -> list[ShapeEdge]:

@@ -3,6 +3,7 @@
 Computed when it is read: nothing is stored that a flag, an undo or a relearning would have to mend.
 """
 
+import asyncio
 from dataclasses import dataclass
 
 from engine.access import get_persona
@@ -37,6 +38,11 @@ async def read_shadow(graph: Graph, tenant_id: str, persona_id: str, *, limit: i
     groups = await graph.read(
         "memory/shapes/count_losses", tenant_id=tenant_id, persona_id=persona_id
     )
+    return await asyncio.to_thread(shadow_of, persona_id, rows, groups, limit)
+
+
+def shadow_of(persona_id: str, rows: list[Row], groups: list[Row], limit: int) -> Shadow:
+    """The shadow over the newest shapes and over all groups of memories."""
     shapes = [Shape(**row["shape"]) for row in rows]
     nodes = shapes[:limit]
     return Shadow(
