@@ -31,6 +31,8 @@ SUBJECT = 200
 ATTRIBUTE = 100
 MESSAGE = 64_000  # an assistant's longest answers have more than 50,000
 ITEM_TEXT = 4_000
+RESPONSE = 4_000  # characters of what a recall brought up
+SURFACED_BY = 100
 QUERY = 4_000
 CURSOR = 512
 

@@ -18,6 +18,7 @@ EngineError
 │   ├── MessageNotFound
 │   ├── CandidateNotFound
 │   ├── MemoryNotFound
+│   ├── ShapeNotFound
 │   ├── RangeNotFound
 │   └── RunNotFound
 ├── Conflict                   it exists, and its state does not allow this
@@ -28,6 +29,7 @@ EngineError
 │   ├── RunFolded
 │   ├── RunsAfter
 │   ├── NothingToRestore
+│   ├── ShapeWithdrawn
 │   ├── ConfirmationNeeded
 │   └── UndoWindowOver
 ├── Unavailable                a service that the engine needs does not answer; try again
@@ -163,6 +165,11 @@ class MemoryNotFound(NotFound):
         super().__init__(f"No memory {memory_id!r}.")
 
 
+class ShapeNotFound(NotFound):
+    def __init__(self, shape_id: str) -> None:
+        super().__init__(f"No shape {shape_id!r}.")
+
+
 class RangeNotFound(NotFound):
     def __init__(self, range_id: str) -> None:
         super().__init__(f"No range {range_id!r}.")
@@ -220,6 +227,14 @@ class NothingToRestore(Conflict):
     def __init__(self, candidate_id: str) -> None:
         super().__init__(
             f"Candidate {candidate_id!r} was not passed over by a night, or is still flagged."
+        )
+
+
+class ShapeWithdrawn(Conflict):
+    def __init__(self, shape_id: str) -> None:
+        super().__init__(
+            f"Shape {shape_id!r} is withdrawn and says nothing, so it cannot be recalled. "
+            "The next night draws it again."
         )
 
 

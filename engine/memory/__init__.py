@@ -66,6 +66,13 @@ from engine.memory.models import (
     Memory,
     MemoryState,
 )
+from engine.memory.recalls import (
+    NewRecall,
+    RecordedRecall,
+    Valence,
+    list_recalls,
+    record_recall,
+)
 from engine.memory.shape_content import (
     IMPORTANCE,
     MAX_EXPERIENCE,
@@ -89,6 +96,7 @@ from engine.memory.shapes import (
     ShapeVectors,
     create_shape,
     embed_shape,
+    get_shape,
     list_shapes,
 )
 from engine.memory.uses import Use, coactivate, count_uses
@@ -119,7 +127,9 @@ __all__ = [
     "Memory",
     "MemoryState",
     "NewMemory",
+    "NewRecall",
     "NewShape",
+    "RecordedRecall",
     "Shape",
     "ShapeExperience",
     "ShapeOutline",
@@ -127,6 +137,7 @@ __all__ = [
     "ShapeVectors",
     "TemplatePhraser",
     "Use",
+    "Valence",
     "add_link",
     "archive_memory",
     "as_fact",
@@ -152,6 +163,7 @@ __all__ = [
     "fact_key",
     "find_held_fact",
     "get_memory",
+    "get_shape",
     "index_properties",
     "item_properties",
     "list_audit",
@@ -160,6 +172,7 @@ __all__ = [
     "list_links",
     "list_memories",
     "list_overdue_conversations",
+    "list_recalls",
     "list_shapes",
     "list_unfinished_copies",
     "log_changes",
@@ -170,6 +183,7 @@ __all__ = [
     "outline_text",
     "propose_candidate",
     "read_gate",
+    "record_recall",
     "remember",
     "remove_candidate",
     "restore_candidate",
