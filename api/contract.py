@@ -261,7 +261,9 @@ class ContractController(Controller):
         request: AnyRequest,
         caller: NamedDependency[Caller],
         graph: NamedDependency[Graph],
-        memory_type: Annotated[Literal["ForgottenShape"], QueryParameter(name="type")],
+        memory_type: Annotated[
+            Literal["ForgottenShape"], QueryParameter(name="type")
+        ] = "ForgottenShape",
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> Response[Envelope[list[ContractMemory]]]:

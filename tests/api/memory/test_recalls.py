@@ -345,7 +345,8 @@ async def test_pages_are_in_the_order_in_which_recalls_were_recorded(
     await life.ask(  # two and two at the same time
         """
         MATCH (recall:Recall {tenant_id: $t})
-        SET recall.recalled_at = $first + duration({days: toInteger(substring(recall.id, 1)) / 2})""",
+        SET recall.recalled_at =
+          $first + duration({days: toInteger(substring(recall.id, 1)) / 2})""",
         first=BORN,
     )
 
