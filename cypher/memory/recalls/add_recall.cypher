@@ -3,7 +3,7 @@
 // $tenant_id     string
 // $memory_id     string
 // $user_id       string or null: with a user, only if all messages of the memory are in instances they are a
-//                member of
+//                member of, and one of them is theirs, or of an instance they are an admin of
 // $instance_ids  list of strings or null: with a list, only these of the user's instances
 // $recall        map {id, response, valence, surfaced_by, by}
 // $event         map {id, action, by, at, after}
@@ -14,7 +14,7 @@
 CYPHER 25
 MATCH (memory:Memory {tenant_id: $tenant_id, id: $memory_id})
 WHERE
-  // fragment: visible_item (item → memory)
+  // fragment: changeable_item (item → memory)
   ($user_id IS NULL OR
     (EXISTS { (memory)-[:DRAWN_FROM]->() } AND
       NOT EXISTS {
@@ -24,8 +24,16 @@ WHERE
           NOT EXISTS {
             (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
           }
-      }))
-  // end: visible_item
+      })) AND
+  ($user_id IS NULL OR
+    EXISTS {
+      MATCH
+        (memory)-[:DRAWN_FROM]->(message)
+          <-[:CONTAINS]-()<-[:HOLDS]-()
+          <-[member:MEMBER_OF]-({id: $user_id})
+      WHERE message.user_id = $user_id OR member.role = 'admin'
+    })
+  // end: changeable_item
 // Lock before reading: a flag may just be withdrawing it.
 SET memory.lock = true
 REMOVE memory.lock
