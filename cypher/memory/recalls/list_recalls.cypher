@@ -15,6 +15,7 @@ WHERE
   recall.tenant_id = $tenant_id AND
   recall.memory_id = $memory_id AND
   recall.recalled_at >= $after_at AND
+  recall.id IS NOT NULL AND
   (recall.recalled_at > $after_at OR recall.id > $after_id) AND
   ($user_id IS NULL OR recall.by = $user_id)
 WITH recall

@@ -18,6 +18,7 @@ WHERE
   shape.tenant_id = $tenant_id AND
   shape.persona_id = $persona_id AND
   shape.formed_at <= $before_at AND
+  shape.id IS NOT NULL AND
   (shape.formed_at < $before_at OR shape.id < $before_id) AND
   (shape.state = $state OR ($state IS NULL AND shape.state <> 'withdrawn')) AND
   // fragment: visible_item (item → shape)
