@@ -12,7 +12,7 @@ import pytest
 from engine.errors import Misconfigured
 from engine.extraction.port import Extractor, open_extractor
 from engine.extraction.rule_based import Extraction, ExtractionInput
-from engine.models import MemoryType
+from engine.models import PROPOSED_TYPES
 from engine.settings import Settings
 
 GOOD = {
@@ -79,7 +79,7 @@ async def draw(extractor: Extractor, content: str, *, is_repeat: bool = False) -
 async def test_the_models_items_stand_beside_what_was_said(extractor: Extractor) -> None:
     drawn = await draw(extractor, "Finally settled in by the river, what a relief.")
 
-    assert [item.memory_type for item in drawn.items] == list(MemoryType)
+    assert [item.memory_type for item in drawn.items] == list(PROPOSED_TYPES)
     episodic, semantic, somatic = drawn.items
     assert "river" in episodic.text
     assert semantic.content == {
