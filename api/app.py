@@ -19,6 +19,7 @@ from api.auth import TENANT_HEADER, USER_HEADER, Authentication
 from api.candidates import CandidateController
 from api.clock import ClockController
 from api.compression import GzipMiddleware
+from api.contract import ContractController
 from api.conversations import ConversationController
 from api.document import complete_document, openapi_config
 from api.errors import HANDLERS
@@ -32,8 +33,10 @@ from api.memories import MemoryController
 from api.personas import PersonaController
 from api.policy import PolicyController
 from api.recall import RecallController
+from api.recalls import RecallRecordController
 from api.runs import RunController
 from api.shadow import ShadowController
+from api.shapes import ShapeController
 from api.strict_json import StrictRequest
 from api.tokens import TokenController
 from engine.access import Caller, JwtVerifier, KeyRing, open_limiter
@@ -66,6 +69,9 @@ CONTROLLERS: list[Any] = [
     FlagController,
     MemoryController,
     LinkController,
+    RecallRecordController,
+    ShapeController,
+    ContractController,
     AuditController,
     RecallController,
     RunController,

@@ -11,7 +11,7 @@ from engine import bounds
 from engine.access import MemberRole, Tone
 from engine.bounds import ID_PATTERN
 from engine.forgetting import ReversalSource
-from engine.memory import LinkType
+from engine.memory import MAX_EXPERIENCE, MAX_MARKER, LinkType, Valence
 from engine.models import MemoryType
 from engine.talk import Speaker
 
@@ -215,6 +215,38 @@ class NewMemoryBody(NewItem, frozen=True):
     project: Project | None = None
     importance: Importance = 5
     pinned: bool = False
+
+
+Experience = Annotated[str, Meta(max_length=MAX_EXPERIENCE)]
+TemporalMarker = Annotated[str, Meta(max_length=MAX_MARKER)]
+Residue = Annotated[float, Meta(description="Brought between 0 and 1.")]
+
+
+class NewShapeBody(Body, frozen=True):
+    """A forgotten shape that is added by hand."""
+
+    connected_themes: Experience
+    felt_absence: Experience
+    emotional_residue: Residue = 0.0
+    temporal_marker: TemporalMarker = ""
+    sense_of_loss: Experience = ""
+    shape_id: Id | None = None
+
+
+class NewRecallBody(Body, frozen=True):
+    """What recalling a memory brought up."""
+
+    response: Annotated[str, Meta(min_length=1, max_length=bounds.RESPONSE)]
+    valence: Valence
+    surfaced_by: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=bounds.SURFACED_BY,
+            description="What brought the memory up, such as `hydration`, `search` or `link`.",
+        ),
+    ] = "manual"
+    recall_id: Id | None = None
 
 
 CountsAsUse = Annotated[bool, Meta(description="Whether recalled memories count as used.")]

@@ -67,15 +67,18 @@ class Problem(Struct, frozen=True):
     instead: dict[str, str] | UnsetType = UNSET  # paths of routes that may help, by operation
 
 
-def problems(*statuses: int) -> dict[int, ResponseSpec]:
-    """The `responses` of a route: these statuses, and those that every route may answer."""
+def problems(*statuses: int, kind: type[Problem] = Problem) -> dict[int, ResponseSpec]:
+    """The `responses` of a route: these statuses, and those that every route may answer.
+
+    A 401 is a plain problem of every route, and tells nobody what they have asked for.
+    """
     return {
         status: ResponseSpec(
-            Problem,
+            Problem if status == HTTPStatus.UNAUTHORIZED else kind,
             description=HTTPStatus(status).phrase,
             media_type=PROBLEM_JSON,
             generate_examples=False,
-            examples=[Example(value=example_problem(status))],
+            examples=[Example(value=example_problem(status))] if kind is Problem else None,
         )
         for status in sorted({*statuses, *EVERY_ROUTE})
     }

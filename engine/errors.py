@@ -18,6 +18,7 @@ EngineError
 │   ├── MessageNotFound
 │   ├── CandidateNotFound
 │   ├── MemoryNotFound
+│   ├── ShapeNotFound
 │   ├── RangeNotFound
 │   └── RunNotFound
 ├── Conflict                   it exists, and its state does not allow this
@@ -30,6 +31,7 @@ EngineError
 │   ├── NothingToRestore
 │   ├── NothingToRelearn
 │   ├── NotShareable
+│   ├── ShapeWithdrawn
 │   ├── ConfirmationNeeded
 │   └── UndoWindowOver
 ├── Unavailable                a service that the engine needs does not answer; try again
@@ -165,6 +167,11 @@ class MemoryNotFound(NotFound):
         super().__init__(f"No memory {memory_id!r}.")
 
 
+class ShapeNotFound(NotFound):
+    def __init__(self, shape_id: str) -> None:
+        super().__init__(f"No shape {shape_id!r}.")
+
+
 class RangeNotFound(NotFound):
     def __init__(self, range_id: str) -> None:
         super().__init__(f"No range {range_id!r}.")
@@ -233,6 +240,14 @@ class NothingToRelearn(Conflict):
 class NotShareable(Conflict):
     def __init__(self, why: str) -> None:
         super().__init__(f"This shape cannot be shared now. {why}")
+
+
+class ShapeWithdrawn(Conflict):
+    def __init__(self, shape_id: str) -> None:
+        super().__init__(
+            f"Shape {shape_id!r} is withdrawn and says nothing, so it cannot be recalled. "
+            "The next night draws it again."
+        )
 
 
 class ConfirmationNeeded(Conflict):

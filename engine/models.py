@@ -8,6 +8,7 @@ from typing import Any
 
 Row = dict[str, Any]  # what a statement returns, or takes as a parameter
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)  # before every time that is stored
+LATEST = datetime(9999, 12, 30, tzinfo=UTC)  # after every time that is stored
 
 
 class MemoryType(StrEnum):

@@ -66,6 +66,13 @@ from engine.memory.models import (
     Memory,
     MemoryState,
 )
+from engine.memory.recalls import (
+    NewRecall,
+    RecordedRecall,
+    Valence,
+    list_recalls,
+    record_recall,
+)
 from engine.memory.relearning import Relearning, relearn_shape, share_shape
 from engine.memory.shadow import Shadow, read_shadow
 from engine.memory.shape_content import (
@@ -92,6 +99,7 @@ from engine.memory.shapes import (
     ShapeVectors,
     create_shape,
     embed_shape,
+    get_shape,
     list_shapes,
 )
 from engine.memory.uses import Use, coactivate, count_uses
@@ -123,7 +131,9 @@ __all__ = [
     "Memory",
     "MemoryState",
     "NewMemory",
+    "NewRecall",
     "NewShape",
+    "RecordedRecall",
     "Relearning",
     "Shadow",
     "Shape",
@@ -133,6 +143,7 @@ __all__ = [
     "ShapeVectors",
     "TemplatePhraser",
     "Use",
+    "Valence",
     "add_link",
     "archive_memory",
     "as_fact",
@@ -158,6 +169,7 @@ __all__ = [
     "fact_key",
     "find_held_fact",
     "get_memory",
+    "get_shape",
     "index_properties",
     "item_properties",
     "list_audit",
@@ -166,6 +178,7 @@ __all__ = [
     "list_links",
     "list_memories",
     "list_overdue_conversations",
+    "list_recalls",
     "list_shapes",
     "list_unfinished_copies",
     "log_changes",
@@ -177,6 +190,7 @@ __all__ = [
     "propose_candidate",
     "read_gate",
     "read_shadow",
+    "record_recall",
     "relearn_shape",
     "remember",
     "remove_candidate",

@@ -194,7 +194,7 @@ def report_sentences(
         said.append(f"Of what felt {tone.name} the largest share is lost: {of_all(tone)}.")
     if len(by_month) == 1 or (by_month and by_month[0].lost > by_month[1].lost):
         month = f"{datetime.fromisoformat(by_month[0].month + '-01'):%B %Y}"
-        said.append(f"{by_month[0].lost} of the lost were said in {month}, more than in another.")
+        said.append(f"More of {month} is lost than of any other month: {by_month[0].lost}.")
     if by_theme:
         first = by_theme[0]
         noun = "shape names" if first.shapes == 1 else "shapes name"

@@ -118,7 +118,7 @@ async def share_shape(
         return rumour.shape_id
 
     rumour_id = await graph.write_with(work, name="memory/shapes/share_shape")
-    return await get_shape(graph, caller.tenant_id, rumour_id)
+    return await get_shape(graph, caller, rumour_id)
 
 
 async def read_shareable(

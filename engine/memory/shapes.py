@@ -1,6 +1,6 @@
 """Forgotten shapes: added by hand, embedded, and listed."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from engine.access import Caller, audit_event, get_persona
@@ -13,9 +13,10 @@ from engine.embedding import (
     embed_in_context,
     search_scope,
 )
-from engine.errors import IdTaken, Invalid, PersonaNotFound
+from engine.errors import IdTaken, Invalid, PersonaNotFound, ShapeNotFound
 from engine.ids import new_id
 from engine.memory.content import encode_content
+from engine.memory.models import MemoryState
 from engine.memory.shape_content import (
     IMPORTANCE,
     MAX_EXPERIENCE,
@@ -25,12 +26,10 @@ from engine.memory.shape_content import (
     clamped,
     shape_title,
 )
-from engine.models import MemoryType, Row
+from engine.models import LATEST, MemoryType, Row
 from engine.policy import Policy, read_policy
-from engine.store import Graph, Page, decode_id, make_page
+from engine.store import Graph, Page, decode_moment, make_page, moment_key
 from engine.text import term_hashes
-
-AFTER_ALL_IDS = "\uffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,12 @@ class Shape:
     persona_id: str
     title: str
     text: str
-    state: str  # active, archived or withdrawn
+    state: MemoryState
     importance: int
     depth: int  # 1 of memories, 2 of shapes of memories; 1 of one that was added by hand
     sources: int  # archived memories or shapes that it was drawn from and that are still there
     relearnable: int  # memories that relearning brings back: all that it stands for
-    drawn_by: str  # night, rumour, or who added it
+    drawn_by: str  # night, rumour or hand
     said_at: datetime  # the end of the time it is about
     formed_at: datetime
     access_count: int
@@ -143,7 +142,7 @@ async def create_shape(
             caller.tenant_id,
             persona_id,
             shape_id,
-            drawn_by=caller.acts_as,
+            drawn_by="hand",
             said_at=now,
             text=text,
             content=ShapeOutline(themes, 0, now, now, experience.emotional_residue).content(),
@@ -158,7 +157,8 @@ async def create_shape(
         "memory/shapes/add_shape",
         **parameters,
     )
-    return await get_shape(graph, caller.tenant_id, shape_id)
+    # Read as the tenant: a shape has no messages of its own, and is shown to no user.
+    return await get_shape(graph, replace(caller, user_id=None), shape_id)
 
 
 def shape_parameters(new: Addition, policy: Policy, event: Row) -> Row:
@@ -224,23 +224,44 @@ def check_created(
         raise IdTaken("memory", shape_id)
 
 
-async def get_shape(graph: Graph, tenant_id: str, shape_id: str) -> Shape:
-    """One shape, whatever its state."""
-    (row,) = await graph.read("memory/shapes/get_shape", tenant_id=tenant_id, shape_id=shape_id)
-    return Shape(**row["shape"])
+async def get_shape(graph: Graph, caller: Caller, shape_id: str) -> Shape:
+    """One shape, whatever its state, if the caller may see it."""
+    rows = await graph.read(
+        "memory/shapes/get_shape",
+        tenant_id=caller.tenant_id,
+        shape_id=shape_id,
+        **caller.visibility,
+    )
+    if not rows:
+        raise ShapeNotFound(shape_id)
+    return shape_from_row(rows[0]["shape"])
 
 
 async def list_shapes(
-    graph: Graph, tenant_id: str, persona_id: str, *, cursor: str | None = None, limit: int
+    graph: Graph,
+    caller: Caller,
+    persona_id: str,
+    *,
+    state: MemoryState | None = None,
+    cursor: str | None = None,
+    limit: int,
 ) -> Page[Shape]:
-    """A page of a persona's shapes that are not withdrawn, the last id first."""
-    await get_persona(graph, tenant_id, persona_id)
+    """A page of a persona's shapes, the newest first; without a state, those not withdrawn."""
+    await get_persona(graph, caller.tenant_id, persona_id)
+    before_at, before_id = decode_moment(cursor, first=LATEST)
     rows = await graph.read(
         "memory/shapes/list_shapes",
-        tenant_id=tenant_id,
+        tenant_id=caller.tenant_id,
         persona_id=persona_id,
-        before=decode_id(cursor) or AFTER_ALL_IDS,
+        state=state.value if state else None,
+        **caller.visibility,
+        before_at=before_at,
+        before_id=before_id,
         limit=limit + 1,
     )
-    shapes = [Shape(**row["shape"]) for row in rows]
-    return make_page(shapes, limit, lambda shape: shape.shape_id)
+    shapes = [shape_from_row(row["shape"]) for row in rows]
+    return make_page(shapes, limit, lambda shape: moment_key(shape.formed_at, shape.shape_id))
+
+
+def shape_from_row(row: Row) -> Shape:
+    return Shape(**{**row, "state": MemoryState(row["state"])})

@@ -1,6 +1,6 @@
 """Uses of memories: counting that some were used together strengthens the links between them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,8 +10,8 @@ from engine.ids import new_id
 from engine.memory.links import link_from_row
 from engine.memory.models import Coactivation
 from engine.models import Row
-from engine.policy import read_policies_of
-from engine.store import Graph
+from engine.policy import PersonaPolicy, read_policies_of
+from engine.store import Graph, Write
 
 MAX_MEMORIES_PER_USE = 100  # of more, the first by id are counted
 
@@ -62,6 +62,18 @@ async def count_uses(
     if whole and len(policies) < len(persona_keys):
         missing = next(key for key in persona_keys if key not in policies)
         raise PersonaNotFound(missing[1])
+    return await write_uses(graph.write, uses, policies, whole=whole, seen_by=seen_by)
+
+
+async def write_uses(
+    write: Write,
+    uses: Sequence[Use],
+    policies: Mapping[tuple[str, str], PersonaPolicy],
+    *,
+    whole: bool,
+    seen_by: Caller | None = None,
+) -> list[Row]:
+    """Count uses, as `count_uses` does, in the transaction of `write`."""
     figures = {key: policy.effective.as_parameter() for key, policy in policies.items()}
     rows = [
         {
@@ -77,4 +89,4 @@ async def count_uses(
         for use in uses
         if use.persona_key in figures
     ]
-    return await graph.write("memory/memories/count_uses", uses=rows)
+    return await write("memory/memories/count_uses", uses=rows)

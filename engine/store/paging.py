@@ -84,11 +84,11 @@ def moment_key(at: datetime, id_: str) -> str:
     return f"{at.isoformat()}|{id_}"
 
 
-def decode_moment(cursor: str | None) -> tuple[datetime, str]:
-    """The time and the id that a page of a listing by time starts after."""
+def decode_moment(cursor: str | None, *, first: datetime = EARLIEST) -> tuple[datetime, str]:
+    """The time and the id that a page of a listing by time starts after; `first` at its start."""
     at, _, id_ = decode_id(cursor).partition("|")
     if not at:
-        return EARLIEST, id_
+        return first, id_
     try:
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None:

@@ -27,6 +27,9 @@ from engine.talk.checkpoints import make_checkpoints
 
 START = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 LONGEST_LIST = 3  # of objects; longer lists are cut
+LARGEST_COUNT = 2**32  # a larger number follows from an id of this walk
+EXAMPLE_NUMBER = 4_811_202_933_047_561
+GUID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
 ID = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-f]{32}|[0-9a-f]{16})(?![0-9A-Za-z])")
 SECRET = re.compile(r"\b(pm[a-z]_[0-9A-Za-z]+_)[\w.-]+")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
@@ -107,6 +110,8 @@ class Walk:
             return [self.stable(inner, called_at) for inner in cut]
         if isinstance(value, float):
             return round(value, 4)
+        if type(value) is int and value > LARGEST_COUNT:
+            return EXAMPLE_NUMBER
         return self.stable_text(value, called_at) if isinstance(value, str) else value
 
     def stable_text(self, text: str, called_at: datetime) -> str:
@@ -121,6 +126,7 @@ class Walk:
             made = f"01a1e0{number:0{len(match.group()) - 6}x}"
             return self.stable_ids.setdefault(match.group(), made)
 
+        text = GUID.sub("0f4c2a9e-7d1b-4c8e-9a55-3b6f21d0c7e4", text)
         text = SECRET.sub(r"\1the-secret-part", text.replace(self.tenant_id, "acme"))
         return ID.sub(stable_id, TIME.sub(stable_time, text))
 
@@ -133,7 +139,7 @@ class Walk:
         await self.forgetting()
         await self.night()
         await self.recall()
-        await self.shapes()
+        await self.shapes_drawn()
         await self.duplicates()
         return self.examples
 
@@ -225,7 +231,18 @@ class Walk:
         await self.call("unarchive_memory", memory_id="01a1")
         await self.call("get_memory", memory_id="01a1")
         await self.call("list_memories", persona_id="ada")
+        await self.call("record_recall", memory_id="01a1")
+        await self.call("list_recalls", memory_id="01a1")
         await self.call("get_memory_history", memory_id="01a1")
+        await self.shapes()
+
+    async def shapes(self) -> None:
+        await self.call("add_shape", persona_id="ada")
+        await self.call("get_shape", shape_id="harbour")
+        await self.call("list_shapes", persona_id="ada")
+        await self.call("add_contract_shape", identity_id="ada")
+        await self.call("list_contract_shapes", identity_id="ada")
+        await self.call("list_contract_memories", identity_id="ada")
 
     async def forgetting(self) -> None:
         await self.call("forget_message", message_id="m7")
@@ -274,7 +291,7 @@ class Walk:
         await self.call("list_audit", limit=3, **first_hours)
         await self.call("list_audit", format="jsonl", action="flagged", **first_hours)
 
-    async def shapes(self) -> None:
+    async def shapes_drawn(self) -> None:
         """What was archived leaves a shape: another persona hears of it, then it is relearned."""
         await self.call("archive_memory", memory_id="01a1", keep=False)
         await self.later(days=1)

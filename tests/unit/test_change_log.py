@@ -33,7 +33,10 @@ LOGGED_BY_CALLER = {
     "night/undo/undo_merge": "record_undone_step logs what the undo has changed",
     "night/undo/undo_pass_over": "record_undone_step logs what the undo has changed",
     "night/undo/undo_prune": "record_undone_step logs what the undo has changed",
+    "night/undo/undo_redraw": "record_undone_step logs what the undo has changed",
     "night/undo/undo_strengthen": "record_undone_step logs what the undo has changed",
+    "memory/shapes/withdraw_shapes": "returns what it has changed, to all that run it",
+    "night/shapes/draw_shape": "record_step logs what a step has changed",
 }
 # These log what other statements have changed.
 LOGS_FOR_OTHERS = {
@@ -43,7 +46,9 @@ LOGS_FOR_OTHERS = {
 }
 
 # Variables that hold something else than an item and have a property of the same name.
-OTHERS = "message|copy|run|persona|conversation|made|checkpoint|flag|recent|acknowledgment|event"
+OTHERS = (
+    "message|copy|run|persona|conversation|made|checkpoint|flag|recall|recent|acknowledgment|event"
+)
 PROPERTIES = "|".join((*CONTENT, *STATE, "strength"))
 CHANGES = [
     re.compile(pattern)

@@ -76,6 +76,11 @@ CALL (shapes) {
     experience.temporal_marker = '',
     experience.sense_of_loss = ''
   WITH shape
+  CALL (shape) {
+    // What was said of it when it was recalled may name what it spoke of.
+    MATCH (recall:Recall)-[:RECALLED]->(shape)
+    SET recall.response = ''
+  }
   OPTIONAL MATCH
     (shape)-[link:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
   DELETE link

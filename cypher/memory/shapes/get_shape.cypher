@@ -1,11 +1,26 @@
-// One shape with its experience.
+// One shape with its experience, whatever its state, if the caller may see it.
 //
-// $tenant_id  string
-// $shape_id   string
+// $tenant_id     string
+// $shape_id      string
+// $user_id       string or null: with a user, only if all its messages are in instances they are a member of
+// $instance_ids  list of strings or null: with a list, only these of the user's instances
 //
-// Returns shape; nothing when there is none.
+// Returns shape; nothing when there is none for this caller.
 CYPHER 25
 MATCH (shape:ForgottenShape:Memory {tenant_id: $tenant_id, id: $shape_id})
+WHERE
+  // fragment: visible_item (item → shape)
+  ($user_id IS NULL OR
+    (EXISTS { (shape)-[:DRAWN_FROM]->() } AND
+      NOT EXISTS {
+        MATCH (shape)-[:DRAWN_FROM]->()<-[:CONTAINS]-()<-[:HOLDS]-(instance)
+        WHERE
+          NOT instance.id IN coalesce($instance_ids, [instance.id]) OR
+          NOT EXISTS {
+            (:User {tenant_id: $tenant_id, id: $user_id})-[:MEMBER_OF]->(instance)
+          }
+      }))
+  // end: visible_item
 MATCH (shape)-[:FELT_AS]->(experience:ShapeExperience)
 RETURN
   shape {

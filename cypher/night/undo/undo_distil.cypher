@@ -13,5 +13,11 @@ CALL (theme) {
     (theme)-[:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
   RETURN collect(DISTINCT other.id) AS linked_ids
 }
+// fragment: deleted_recalls (item → theme)
+CALL (theme) {
+  MATCH (recall:Recall)-[:RECALLED]->(theme)
+  DETACH DELETE recall
+}
+// end: deleted_recalls
 DETACH DELETE theme
 RETURN id, linked_ids

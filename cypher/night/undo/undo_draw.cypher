@@ -14,5 +14,11 @@ CALL (shape) {
     (shape)-[:RELATED|ENABLES|VALIDATES|CONTRADICTS|EXTENDS|PRECEDES|CAUSALLY_LINKED]-(other:Memory)
   RETURN collect(DISTINCT other.id) AS linked_ids
 }
+// fragment: deleted_recalls (item → shape)
+CALL (shape) {
+  MATCH (recall:Recall)-[:RECALLED]->(shape)
+  DETACH DELETE recall
+}
+// end: deleted_recalls
 DETACH DELETE experience, shape
 RETURN id, linked_ids

@@ -28,6 +28,12 @@ CALL (memory) {
   WHERE flag.reversed_at IS NULL AND message.persona_id = memory.persona_id
   RETURN min(flag.flagged_at) AS flagged_at
 }
+// fragment: deleted_recalls (item → memory)
+CALL (memory) {
+  MATCH (recall:Recall)-[:RECALLED]->(memory)
+  DETACH DELETE recall
+}
+// end: deleted_recalls
 DELETE remembers
 CREATE (persona)-[:CONSIDERS]->(memory)
 REMOVE

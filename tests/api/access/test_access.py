@@ -118,6 +118,9 @@ def body_of(operation: str, ids: dict[str, str]) -> Any:
         "remember": item,
         "recall": {"query": "Where does Sam live?"},
         "assemble_context": {"conversation_id": ids["conversation_id"]},
+        "add_shape": {"connected_themes": "boats", "felt_absence": "They are gone."},
+        "add_contract_shape": {"connectedThemes": "boats", "feltAbsence": "They are gone."},
+        "record_recall": {"response": "It made me smile.", "valence": "Positive"},
         "hydrate": {},
         "set_policy": {},
         "set_tenant_policy": {},
@@ -208,6 +211,7 @@ async def a_world(app: Application, graph: Graph, tenant_id: str, mark: str) -> 
     )
     ids = {
         "persona_id": ada,
+        "identity_id": ada,  # the word of the published contract
         "instance_id": studio,
         "user_id": f"ann-{mark}",
         "key_id": (await key_of(graph, tenant_id, Role.ANALYST)).key.id,
@@ -336,7 +340,7 @@ def status_and_detail(answer: httpx.Response, ids: dict[str, str]) -> tuple[int,
     text = answer.text
     for name, value in ids.items():
         text = text.replace(value, name)
-    return answer.status_code, re.sub(r'"request_id":"[\w.-]+"', "", text)
+    return answer.status_code, re.sub(r'"request_?[iI]d":"[\w.-]+"', "", text)
 
 
 @pytest.mark.spec("SEC-01")
@@ -347,7 +351,8 @@ async def test_each_caller_may_do_what_the_table_says(
     ours, theirs = worlds
     client, column = ours.callers[name], CALLERS[name]
     absent = {id_: f"absent-{id_.replace('_', '-')}" for id_ in ours.ids}
-    of_studio = {value for id_, value in ours.ids.items() if id_ != "persona_id"}
+    absent["identity_id"] = absent["persona_id"]
+    of_studio = {value for value in ours.ids.values() if value != ours.ids["persona_id"]}
     seen: dict[str, str] = {}
     wanted: dict[str, str] = {}
     shown: dict[str, bool] = {}

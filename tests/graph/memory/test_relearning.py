@@ -64,7 +64,7 @@ async def test_a_surfaced_shape_says_what_can_be_relearned(life: Life) -> None:
     }
     pieces = {piece.memory_id: piece.relearnable for piece in waking.pieces if piece.relearnable}
     assert pieces == {shape_id: len(lost)}
-    assert (await get_shape(life.graph, life.tenant_id, shape_id)).relearnable == len(lost)
+    assert (await get_shape(life.graph, life.caller, shape_id)).relearnable == len(lost)
     await recall.close()
 
 
@@ -171,7 +171,7 @@ async def test_a_shape_of_flagged_memories_alone_answers_as_one_without_sources(
 @pytest.mark.spec("SHAPE-12", "SHAPE-07")
 async def test_a_shape_of_shapes_relearns_what_is_behind_all_its_levels(life: Life) -> None:
     deep, lost = await a_shape_of_shapes(life)
-    stored = await get_shape(life.graph, life.tenant_id, deep)
+    stored = await get_shape(life.graph, life.caller, deep)
     assert (stored.sources, stored.relearnable) == (3, 3)
 
     relearned = await relearn(life, deep, at=20 * DAY)

@@ -40,7 +40,7 @@ async def share(life: Life, shape_id: str, persona_id: str = "eve") -> Shape:
 
 
 async def heard(life: Life, persona_id: str = "eve") -> list[Shape]:
-    return (await list_shapes(life.graph, life.tenant_id, persona_id, limit=100)).items
+    return (await list_shapes(life.graph, life.caller, persona_id, limit=100)).items
 
 
 def all_that_is_said(shape: Shape) -> str:
@@ -234,7 +234,7 @@ async def test_a_duplicate_does_not_tell_the_rumours_of_its_original(life: Life)
     await share(life, shape_id)
 
     await duplicate_persona(life.graph, life.tenant_id, "ada", copy_id="ann", now=AFTER)
-    (copy,) = (await list_shapes(life.graph, life.tenant_id, "ann", limit=10)).items
+    (copy,) = (await list_shapes(life.graph, life.caller, "ann", limit=10)).items
     await share(life, copy.shape_id)
 
     assert len(await heard(life)) == 2

@@ -228,12 +228,12 @@ def check_sentence(sentence: str, groups: list[dict[str, Any]]) -> None:
         others = {group[key] for group in groups if group[key]} - {name}
         assert all(share(key, other)[0] < ratio for other in others)
         return
-    found = re.match(r"(\d+) of the lost were said in (\w+ \d+)", sentence)
+    found = re.match(r"More of (\w+ \d+) is lost than of any other month: (\d+)\.", sentence)
     assert found, sentence
-    month = datetime.strptime(found[2], "%B %Y").replace(tzinfo=UTC).strftime("%Y-%m")
+    month = datetime.strptime(found[1], "%B %Y").replace(tzinfo=UTC).strftime("%Y-%m")
     counts: dict[str, int] = {}
     for group in groups:
         if group["state"] == "archived":
             counts[group["month"]] = counts.get(group["month"], 0) + group["memories"]
-    assert counts.pop(month) == int(found[1])
-    assert all(count < int(found[1]) for count in counts.values())
+    assert counts.pop(month) == int(found[2])
+    assert all(count < int(found[2]) for count in counts.values())

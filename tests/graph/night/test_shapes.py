@@ -46,7 +46,7 @@ async def forget(life: Life, *ids: str, at: Any = FIRST_NIGHT + DAY) -> None:
 
 
 async def shapes(life: Life) -> list[Shape]:
-    return (await list_shapes(life.graph, life.tenant_id, "ada", limit=100)).items
+    return (await list_shapes(life.graph, life.caller, "ada", limit=100)).items
 
 
 async def a_life(life: Life) -> tuple[list[str], list[str]]:
@@ -279,7 +279,7 @@ async def test_a_shape_added_by_hand_is_one_like_any_other(life: Life) -> None:
 
     assert created[0] == created[1]
     assert (created[0].emotional_residue, created[0].sources) == (1.0, 0)
-    assert created[0].drawn_by == "key:test"
+    assert created[0].drawn_by == "hand"
     assert created[0].title == "Forgotten Shape -- 2026-05-03"
     memory = await life.memory("mine")
     assert memory.memory_type is MemoryType.FORGOTTEN_SHAPE
@@ -311,11 +311,11 @@ async def test_a_duplicate_carries_its_shapes(life: Life) -> None:
 
     await duplicate_persona(life.graph, life.tenant_id, "ada", copy_id="eve", now=now)
 
-    (copy,) = (await list_shapes(life.graph, life.tenant_id, "eve", limit=10)).items
+    (copy,) = (await list_shapes(life.graph, life.caller, "eve", limit=10)).items
     same = replace(copy, shape_id=shape.shape_id, persona_id="ada")
     assert same == shape
     await life.night(FIRST_NIGHT + 3 * DAY, persona_id="eve")
-    assert (await list_shapes(life.graph, life.tenant_id, "eve", limit=10)).items == [copy]
+    assert (await list_shapes(life.graph, life.caller, "eve", limit=10)).items == [copy]
 
 
 @pytest.mark.timeout(600)
