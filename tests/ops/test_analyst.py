@@ -4,8 +4,6 @@ import asyncio
 import html
 import json
 import re
-import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -23,12 +21,12 @@ from ops.browser_guide import FOLDER, GUIDE, QUERIES, STYLE, browser_url, guide_
 from ops.local_neo4j import command
 from ops.ports import free_port
 from ops.servers import own_neo4j
+from tests.chromium import needs_chromium, rendered
 from tests.lives import BORN, FIRST_NIGHT, RULES, Life
 from tests.servers import INSTALLED, PASSWORD, neo4j_place
 
 pytestmark = pytest.mark.spec("RUN-04")
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DAY = timedelta(days=1)
 
 
@@ -185,7 +183,7 @@ async def test_neo4j_allows_browser_to_fetch_from_this_machine(graph: Graph) -> 
     assert "localhost" in (allowed or "guides.neo4j.com, localhost")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@needs_chromium
 async def test_browser_opens_with_the_guide(served: str, tmp_path: Path) -> None:
     place = neo4j_place(tmp_path / "neo4j")
     assert command(INSTALLED, place)  # writes the configuration, with the ports of Browser
@@ -194,13 +192,3 @@ async def test_browser_opens_with_the_guide(served: str, tmp_path: Path) -> None
         shown = await asyncio.to_thread(rendered, url, tmp_path)
 
     assert "A memory that forgets well" in shown
-
-
-def rendered(url: str, folder: Path) -> str:
-    """The page as Chromium has it once its scripts have run."""
-    line = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu"]
-    line += [f"--user-data-dir={folder / 'chromium'}", "--virtual-time-budget=20000", "--dump-dom"]
-    line.append("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost")
-    return subprocess.run(
-        [*line, url], capture_output=True, text=True, timeout=120, check=True
-    ).stdout
