@@ -37,6 +37,7 @@ from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.store.migrations import migrate
 from ops.servers import own_redis
+from tests.java_archive import java_options
 from tests.lives import DIMENSIONS, Life, word_embedder
 from tests.server_logs import ends_of_logs
 from tests.servers import (
@@ -50,9 +51,7 @@ from tests.servers import (
 
 GIVEN = {key: os.environ.pop(key) for key in list(os.environ) if key.startswith("PENTIMENTO_")}
 os.environ["HF_HUB_OFFLINE"] = "1"
-# Servers of tests do not live long enough to earn back what Java's second compiler costs: without
-# it a Neo4j starts and takes its schema with half the processor time.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
 
 TESTS = Path(__file__).parent
 STARTED = pytest.StashKey[float]()  # when a test began
