@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo simulate down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-equality bench-shapes bench-drawing bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages plots-packages dev-packages installed pictures examples
+.PHONY: help up demo simulate down test test-models check format faults costs freshness load bench-door bench-ingest bench-junk bench-night bench-lives bench-forget bench-quality bench-equality bench-shapes bench-drawing bench-leaks bench-latency bench-throughput lock lock-neo4j vendor local-packages plots-packages dev-packages installed chromium java-archive pictures examples
 
 help: ## List what make can do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,12 @@ dev-packages:
 
 installed: dev-packages
 	@$(BIN)/pentimento install
+
+chromium: dev-packages
+	@$(BIN)/python -m tests.chromium
+
+java-archive: installed
+	@$(BIN)/python -m tests.java_archive
 
 # ── Run it ──
 
@@ -48,7 +54,7 @@ down: ## Stop everything that `make up` started; data stays
 
 # ── Check it ──
 
-test: installed ## Run the tests (ARGS="-k night": only some, WORKERS=0: in one process)
+test: installed chromium java-archive ## Run the tests (ARGS="-k night": only some, WORKERS=0: in one process)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-models: ## Test sentence-transformers with real weights (installs torch, about 5 GB)

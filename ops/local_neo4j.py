@@ -13,6 +13,7 @@ from pathlib import Path
 from ops.install import neo4j_folder
 
 MIN_JAVA_VERSION = 21
+JAVA_SECONDS = 60  # for a busy machine: one that answers takes a tenth of a second
 
 CONFIG = """\
 # Written by `pentimento up`; changes here are lost at the next start.
@@ -153,13 +154,17 @@ def inspect_java(path: str) -> Java | None:
     """Version and modules of a Java, or None when it is missing, broken or too old."""
     try:
         result = subprocess.run(  # noqa: S603
-            [path, "-version"], capture_output=True, text=True, timeout=20, check=False
+            [path, "-version"], capture_output=True, text=True, timeout=JAVA_SECONDS, check=False
         )
         version = re.search(r'version "(\d+)', result.stderr + result.stdout)
         if result.returncode or not version or int(version[1]) < MIN_JAVA_VERSION:
             return None
         modules = subprocess.run(  # noqa: S603
-            [path, "--list-modules"], capture_output=True, text=True, timeout=20, check=False
+            [path, "--list-modules"],
+            capture_output=True,
+            text=True,
+            timeout=JAVA_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

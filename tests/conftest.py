@@ -5,7 +5,14 @@ and the stream of uses are one per database, so tests that move them would meet 
 """
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Sequence,
+)
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +37,9 @@ from engine.settings import Settings
 from engine.store.graph import Graph
 from engine.store.migrations import migrate
 from ops.servers import own_redis
+from tests.java_archive import java_options
 from tests.lives import DIMENSIONS, Life, word_embedder
+from tests.server_logs import ends_of_logs
 from tests.servers import (
     INSTALLED,
     Neo4jServer,
@@ -42,11 +51,10 @@ from tests.servers import (
 
 GIVEN = {key: os.environ.pop(key) for key in list(os.environ) if key.startswith("PENTIMENTO_")}
 os.environ["HF_HUB_OFFLINE"] = "1"
-# Servers of tests do not live long enough to earn back what Java's second compiler costs: without
-# it a Neo4j starts and takes its schema with half the processor time.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
 
 TESTS = Path(__file__).parent
+STARTED = pytest.StashKey[float]()  # when a test began
 SLOW_FIRST = ["ops", "faults", "model", "tasks", "graph"]  # folders; the others come after them
 
 
@@ -73,6 +81,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         raise pytest.UsageError("Two tests have the same id; only one of them would be run.")
     order = {folder: place for place, folder in enumerate(SLOW_FIRST)}
     items.sort(key=lambda item: order.get(item.path.relative_to(TESTS).parts[0], len(order)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Adds to what failed the ends of the logs that servers wrote meanwhile."""
+    report = yield
+    started = item.stash.setdefault(STARTED, call.start)
+    if report.failed:
+        folder = item.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        for name, text in ends_of_logs(folder, since=started).items():
+            report.sections.append((f"end of {name}", text))
+    return report
 
 
 @pytest.fixture(scope="session")

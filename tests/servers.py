@@ -34,6 +34,7 @@ class Neo4jServer:
     uri: str
     user: str
     password: str
+    browser_url: str | None = None  # where Neo4j Browser is, of a local one
 
 
 def docker_answers() -> bool:
@@ -55,8 +56,9 @@ def neo4j_in_docker() -> Iterator[Neo4jServer]:
 @contextmanager
 def local_neo4j(folder: Path) -> Iterator[Neo4jServer]:
     """A Neo4j with a database of its own in `folder`."""
-    with own_neo4j(INSTALLED, neo4j_place(folder), PASSWORD) as uri:
-        yield Neo4jServer(uri, "neo4j", PASSWORD)
+    place = neo4j_place(folder)
+    with own_neo4j(INSTALLED, place, PASSWORD) as uri:
+        yield Neo4jServer(uri, "neo4j", PASSWORD, place.browser_url)
 
 
 def neo4j_place(folder: Path) -> Neo4jPlace:

@@ -4,18 +4,14 @@ import asyncio
 import hashlib
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import httpx
-import pytest
 
 from api.page import FOLDER
 from engine.settings import Settings
+from tests.chromium import needs_chromium, rendered
 from tests.servers import local_api
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 async def test_the_page_and_its_files_are_served_without_a_key(
@@ -57,7 +53,7 @@ def test_every_vendored_file_is_the_one_of_the_manifest() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", manifest["version"])
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@needs_chromium
 async def test_a_browser_that_reaches_no_other_host_shows_every_operation(
     settings: Settings, tmp_path: Path, stranger: httpx.AsyncClient
 ) -> None:
@@ -70,19 +66,3 @@ async def test_a_browser_that_reaches_no_other_host_shows_every_operation(
     assert len(operations) >= 64
     assert shown.count('class="opblock-summary-path"') == len(operations)
     assert all(operation["summary"] in shown for operation in operations)
-
-
-def rendered(url: str, folder: Path) -> str:
-    """The page as Chromium has it once its scripts have run."""
-    command = [
-        str(CHROMIUM),
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={folder / 'chromium'}",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        "--virtual-time-budget=20000",
-        "--dump-dom",
-        url,
-    ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout

@@ -303,7 +303,7 @@ def test_time_grows_with_the_length_of_a_message_and_no_faster(piece: str) -> No
     assert long < max(0.1, 10 * short)  # four times the text; sixteen times would be quadratic
 
 
-@settings(max_examples=20, deadline=2000)
+@settings(max_examples=20, deadline=None)  # a deadline would count a busy machine
 @given(st.text(min_size=1, max_size=12))
 def test_no_repeated_text_takes_long(piece: str) -> None:
     start = time.thread_time()

@@ -36,7 +36,7 @@ def test_a_question_that_is_all_frame_keeps_its_words() -> None:
 
 def test_a_pasted_page_is_not_searched_for_a_frame() -> None:
     page = "Can you list the order in which I mentioned " + "this and that, " * 250
-    started = time.perf_counter()
+    started = time.thread_time()
 
     assert frame_of(page).topic == page
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1

@@ -158,7 +158,7 @@ def test_time_grows_with_the_length_of_a_text_and_no_faster(piece: str) -> None:
     assert len(split_passages(piece * (bounds.MESSAGE // len(piece)))) <= MAX_PASSAGES
 
 
-@settings(max_examples=20, deadline=2000)
+@settings(max_examples=20, deadline=None)  # a deadline would count a busy machine
 @given(st.text(min_size=1, max_size=12))
 def test_no_repeated_text_takes_long(piece: str) -> None:
     start = time.thread_time()
