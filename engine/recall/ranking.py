@@ -45,16 +45,16 @@ class Link(NamedTuple):
 class Way(NamedTuple):
     """Where a link leads, and what share of its source's lead passes along it."""
 
-    index: int  # among all items
+    target: int  # its index among all items
     share: float
     further: float  # along the second link of a way of two, else 1
 
 
-def way_along(link: Link, index: int, profile: RankingProfile) -> Way:
-    """The way of a link that leads to this item."""
+def way_along(link: Link, target: int, profile: RankingProfile) -> Way:
+    """The way of a link that leads to the item with this index."""
     rate = profile.spread.get(link.type, profile.spread.get("others", 0.0))
     share = min(MAX_SPREAD, rate * link.strength)
-    return Way(index, share, 1.0 if link.further is None else min(MAX_SPREAD, rate * link.further))
+    return Way(target, share, 1.0 if link.further is None else min(MAX_SPREAD, rate * link.further))
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +274,10 @@ class ScoredItems:
         """
         largest: dict[int, float] = {}
         for source_id, lead in leads.items():
-            for index, share, further in ways.get(source_id, ()):
+            for target, share, further in ways.get(source_id, ()):
                 amount = lead * share * further
-                if amount > largest.get(index, 0.0):
-                    largest[index] = amount
+                if amount > largest.get(target, 0.0):
+                    largest[target] = amount
         self.spread[[*largest]] = [*largest.values()]
 
 
