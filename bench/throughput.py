@@ -2,7 +2,10 @@
 
 With `--against REVISION` that revision is checked out and measured in the same run: both stacks
 hold the same memories, are asked the same questions and take turns, while the other one is idle. A
-revision that needs other packages or jars than this checkout installs its own.
+revision that needs packages or jars which this checkout does not have installs its own.
+
+An answer of 503, which says that the graph did not answer in time, is counted as refused and not as
+an answer; its time counts among all.
 
 The clients run in this process. What they and every part of a stack take of the processor is
 counted for each answer; all of it shares the machine's cores.
@@ -14,6 +17,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -41,8 +45,8 @@ ROUNDS, SECONDS, WARM_UP_SECONDS = 3, 20.0, 10.0
 WORDS = 5  # of a question
 GOALS = {"answers": 3.0, "p95": 1 / 3}
 CHECKOUT = Path(__file__).parents[1]
-# What a checkout must have in common with this one to run with its packages and jars.
-INSTALLED_BY = ("requirements/dev.txt", "ops/jars/jgo.lock.toml")
+PACKAGES, JARS = "requirements/dev.txt", "ops/jars/jgo.lock.toml"  # what a checkout runs with
+PACKAGE = re.compile(r"^[\w.-]+==\S+", re.MULTILINE)  # one of PACKAGES, in its version
 PARTS = ("API", "Neo4j", "other parts", "clients")
 
 
@@ -55,20 +59,25 @@ class Contestant:
     key: str
     folder: Path
     words: Mapping[str, Sequence[str]]  # of each persona's memories
-    milliseconds: list[float] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)  # of each call
+    refused: int = 0
     seconds: float = 0.0
     processor: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # seconds
 
     @property
     def answers_per_second(self) -> float:
-        return len(self.milliseconds) / self.seconds
+        return self.answers / self.seconds
+
+    @property
+    def answers(self) -> int:
+        return len(self.milliseconds) - self.refused
 
     def percentile(self, percent: float) -> float:
         return float(np.percentile(self.milliseconds, percent))
 
     def processor_per_answer(self, part: str) -> float:
         """Milliseconds of the processor that a part takes for one answer."""
-        return 1000 * self.processor[part] / len(self.milliseconds)
+        return 1000 * self.processor[part] / self.answers
 
 
 class Questions:
@@ -90,24 +99,28 @@ class Questions:
         return persona_id, f"What about {words} {self._seed}-{next(self._numbers)}?"
 
 
-async def ask(contestant: Contestant, questions: Questions, seconds: float) -> list[float]:
-    """Ask with all clients at once. Returns the milliseconds of each answer."""
+async def ask(
+    contestant: Contestant, questions: Questions, seconds: float
+) -> tuple[list[float], int]:
+    """Ask with all clients at once. Returns the milliseconds of each call, and how many failed."""
     address = urlsplit(contestant.url)
     until = time.perf_counter() + seconds
     milliseconds: list[float] = []
+    refused = 0
 
     async def client() -> None:
+        nonlocal refused
         reader, writer = await asyncio.open_connection(address.hostname, address.port)
         try:
             while (start := time.perf_counter()) < until:
                 writer.write(request(contestant.key, *next(questions)))
-                await read_answer(reader)
+                refused += not await read_answer(reader)
                 milliseconds.append(1000 * (time.perf_counter() - start))
         finally:
             writer.close()
 
     await asyncio.gather(*(client() for _ in range(CLIENTS)))
-    return milliseconds
+    return milliseconds, refused
 
 
 def request(key: str, persona_id: str, question: str) -> bytes:
@@ -121,14 +134,15 @@ def request(key: str, persona_id: str, question: str) -> bytes:
     return head.encode() + body
 
 
-async def read_answer(reader: asyncio.StreamReader) -> bytes:
-    """The body of an answer. Raises on one that is not 200."""
+async def read_answer(reader: asyncio.StreamReader) -> bool:
+    """Whether the answer is 200, rather than 503. Raises on any other."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     length = int(head.partition("content-length:")[2].partition("\r\n")[0])
     body = await reader.readexactly(length)
-    if " 200 " not in head.partition("\r\n")[0]:
+    status = head.split(maxsplit=2)[1]
+    if status not in ("200", "503"):
         raise RuntimeError(f"{head.partition(chr(13))[0]}: {body.decode()[:500]}")
-    return body
+    return status == "200"
 
 
 def processor_seconds(folder: Path) -> dict[str, float]:
@@ -158,7 +172,9 @@ def part_of(process: psutil.Process) -> str:
 async def measure(contestant: Contestant, questions: Questions, seconds: float) -> None:
     """One turn of a contestant, added to its figures."""
     before, start = processor_seconds(contestant.folder), time.perf_counter()
-    contestant.milliseconds += await ask(contestant, questions, seconds)
+    milliseconds, refused = await ask(contestant, questions, seconds)
+    contestant.milliseconds += milliseconds
+    contestant.refused += refused
     contestant.seconds += time.perf_counter() - start
     for part, taken in processor_seconds(contestant.folder).items():
         contestant.processor[part] += taken - before[part]
@@ -189,10 +205,16 @@ def checked_out(revision: str) -> Iterator[Path]:
 
 def installation(checkout: Path) -> tuple[str, Path]:
     """The Python and the folder of jars and models that a checkout runs with."""
-    if all((checkout / it).read_bytes() == (CHECKOUT / it).read_bytes() for it in INSTALLED_BY):
+    same_jars = (checkout / JARS).read_bytes() == (CHECKOUT / JARS).read_bytes()
+    if same_jars and packages_of(checkout) <= packages_of(CHECKOUT):
         return sys.executable, bench_settings().home.resolve()
     subprocess.run(["make", "-C", str(checkout), "installed"], check=True, stdout=sys.stderr)  # noqa: S607
     return str(checkout / ".venv/bin/python"), checkout / ".pentimento"
+
+
+def packages_of(checkout: Path) -> set[str]:
+    """The packages that a checkout is installed with, in their versions."""
+    return {*PACKAGE.findall((checkout / PACKAGES).read_text())}
 
 
 @contextmanager
@@ -228,7 +250,8 @@ def loaded(output: IO[str] | None) -> dict[str, Any]:
 def show(console: Console, contestants: Sequence[Contestant]) -> None:
     table = Table("", *(contestant.name for contestant in contestants))
     rows = {
-        "answers": lambda it: f"{len(it.milliseconds)}",
+        "answers": lambda it: f"{it.answers}",
+        "refused": lambda it: f"{it.refused}",
         "answers/s": lambda it: f"{it.answers_per_second:.1f}",
         "p50 ms": lambda it: f"{it.percentile(50):.1f}",
         "p95 ms": lambda it: f"{it.percentile(95):.1f}",

@@ -178,8 +178,9 @@ def open_embedder(
 ) -> Embedder:
     """The embedder that the settings name. Its model is loaded at the first use.
 
-    `threads` is how many an ONNX model uses; None for one on each core. With `remembers`, no text
-    is encoded twice and every vector stays in memory: for a process that soon ends.
+    `threads` is how many batches an ONNX model encodes at once; None for one on each core. With
+    `remembers`, no text is encoded twice and every vector stays in memory: for a process that soon
+    ends.
     """
     loaders: dict[str, Callable[[], Encoder]] = {
         "onnx": lambda: OnnxEncoder(settings.home, settings.embedding_name, threads=threads),

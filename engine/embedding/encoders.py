@@ -5,9 +5,12 @@ ONNX runs the default model and is light; sentence-transformers runs any model (
 """
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +101,10 @@ class OnnxEncoder(Encoder):
         # A rounded model scales numbers by the largest in the batch, so that the vector of a text
         # depends on the texts beside it: cosines down to 0.96. Alone it has one vector.
         self._batch_size = 1 if known.is_rounded else BATCH_SIZE
-        self._model = open_fastembed(known, folder, threads)
+        # One thread for a batch, and batches side by side: threads that share one batch wait for
+        # each other by spinning, which takes as much of the processor again.
+        self._model = open_fastembed(known, folder, threads=1)
+        self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, "encoder")
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -107,11 +113,19 @@ class OnnxEncoder(Encoder):
         self._ideographs = knows_ideographs(self._tokenizer.get_vocab())
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
-        # Sorted by length, because a batch costs as much as its longest text.
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        vectors = self._model.embed([texts[index] for index in order], batch_size=self._batch_size)
-        vector_by_index = dict(zip(order, map(normalized, vectors), strict=True))
-        return [vector_by_index[index] for index in range(len(texts))]
+        # Sorted by length, because a batch costs as much as its longest text. The longest first,
+        # so that no thread begins with them when the others are done.
+        order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+        starts = range(0, len(order), self._batch_size)
+        batches = [order[start : start + self._batch_size] for start in starts]
+        batch_texts = [[texts[index] for index in batch] for batch in batches]
+        in_parallel = self._threads.map if len(batches) > 1 else map
+        encoded = in_parallel(self._encode_batch, batch_texts)
+        vectors = dict(zip(order, chain.from_iterable(encoded), strict=True))
+        return [vectors[index] for index in range(len(texts))]
+
+    def _encode_batch(self, texts: Sequence[str]) -> list[Vector]:
+        return [normalized(vector) for vector in self._model.embed(texts, batch_size=len(texts))]
 
     def vocabulary(self) -> list[str]:
         ids: dict[str, int] = self._tokenizer.get_vocab()
@@ -134,7 +148,7 @@ class OnnxEncoder(Encoder):
         ]
 
 
-def open_fastembed(model: KnownModel, folder: Path, threads: int | None) -> Any:
+def open_fastembed(model: KnownModel, folder: Path, *, threads: int) -> Any:
     """The model of a folder, under a name of its own: fastembed's own entries fetch other files."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType

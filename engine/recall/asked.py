@@ -83,8 +83,10 @@ class Asked:
         best = np.zeros(count)
         numbers, places = words.find(self.positions)
         all_rows, all_matches = words.rows[places], self.matches[numbers]
-        ends = np.searchsorted(numbers, self.word_ends).tolist()
+        ends = numbers.searchsorted(self.word_ends).tolist()
         for word, start, end in zip(self.words, [0, *ends], ends, strict=False):
+            if start == end:
+                continue
             rows = all_rows[start:end]
             np.maximum.at(best, rows, all_matches[start:end])
             total[rows] += word.weight * best[rows]
@@ -95,6 +97,8 @@ class Asked:
         """The BM25 score of each item, as a share of what a perfect match would have."""
         scores = np.zeros(len(table))
         numbers, places = table.terms.find(self.terms)
+        if not len(places):
+            return scores
         rows, counts = table.terms.rows[places], table.terms.counts[places].astype(float)
         norm = K1 * (1 - B + B * table.term_totals[rows] / MEAN_TERMS)
         parts = self.term_weights[numbers] * counts * (K1 + 1) / (counts + norm)

@@ -23,6 +23,7 @@ from engine.recall.search import Search
 from engine.recall.tables import ItemTable
 from engine.store import Graph
 
+SMALL_ITEMS = 300  # of a persona that is read whole sooner than it is searched in the graph
 PAGE_ITEMS = 1_000  # read at once: more would hold the event loop for long
 TABLE_ITEMS = 10_000  # of one loaded table
 PAGE_LINKS = 2_000  # memories whose links are read at once
@@ -54,19 +55,17 @@ class HotIndex:
         self._too_large: OrderedDict[Key, None] = OrderedDict()
         self._loads: dict[Key, asyncio.Task[None]] = {}
         self._looked_at = 0.0  # when memory was last looked at, on the monotonic clock
+        self._is_short = False  # what was seen then
         self._one_load = asyncio.Lock()  # at a time: a load must not crowd out the recalls
 
     async def find(self, search: Search) -> tuple[list[RankedHit], bool] | None:
-        """The hits of all pages and whether flagged ones are among them; None to ask the graph.
+        """The hits of all pages and whether flagged ones are among them.
 
-        A persona that is not in memory is loaded in the background.
+        None when the persona is not in memory, or the question is one for the graph.
         """
         key = (search.tenant_id, search.persona_id)
-        if search.by_spelling or search.filters.include_archived or not self._max_bytes:
-            return None
         persona = self._personas.get(key)
-        if persona is None:
-            self.load_later(key)
+        if persona is None or not self._can_answer(search):
             return None
         self._personas.move_to_end(key)
         self._give_back_when_short()
@@ -96,6 +95,27 @@ class HotIndex:
         if self._personas.get(key) is persona:
             self.load_later(key)
         return None
+
+    async def find_anew(self, search: Search) -> tuple[list[RankedHit], bool] | None:
+        """The same of a persona that is not in memory; None to ask the graph.
+
+        A small one is read whole, in one round trip, and ranked as it was just read. A larger one
+        is loaded in the background.
+        """
+        key = (search.tenant_id, search.persona_id)
+        if not self._can_answer(search) or key in self._too_large:
+            return None
+        if key not in self._personas and key not in self._loads:
+            if persona := await self._load_small(key):
+                if persona.size <= self._max_bytes:
+                    self._keep(key, persona)
+                return persona.rank(search)
+            self.load_later(key)
+        return None
+
+    def _can_answer(self, search: Search) -> bool:
+        asks_graph = search.by_spelling or search.filters.include_archived
+        return bool(self._max_bytes) and not asks_graph
 
     async def _apply(self, key: Key, persona: HotPersona, changes: Changes) -> None:
         unknown = persona.apply(changes.item_ids, changes.items, changes.links)
@@ -130,6 +150,7 @@ class HotIndex:
             task.cancel()
         await self.settled()
         self._personas.clear()
+        self._sizes.clear()
 
     async def _load_one(self, key: Key) -> None:
         async with self._one_load:
@@ -143,6 +164,11 @@ class HotIndex:
             while len(self._too_large) > TOO_LARGE_KEPT:
                 self._too_large.popitem(last=False)
             return
+        self._look_at_memory()
+        self._keep(key, persona)
+
+    def _keep(self, key: Key, persona: HotPersona) -> None:
+        """Keep a persona that was just loaded, in the place of those asked longest ago."""
         self._personas[key] = persona
         self._personas.move_to_end(key)
         self._sizes[key] = persona.size
@@ -150,10 +176,13 @@ class HotIndex:
 
     def _give_back_when_short(self) -> None:
         """Drop personas when the machine has become short of memory; looks every few seconds."""
-        now = time.monotonic()
-        if now - self._looked_at >= PRESSURE_SECONDS:
-            self._looked_at = now
+        if time.monotonic() - self._looked_at >= PRESSURE_SECONDS:
+            self._look_at_memory()
             self._make_room()
+
+    def _look_at_memory(self) -> None:
+        self._is_short = memory_is_short()
+        self._looked_at = time.monotonic()
 
     @property
     def size(self) -> int:
@@ -162,13 +191,25 @@ class HotIndex:
 
     def _make_room(self) -> None:
         """Drop the personas asked longest ago until the rest fit, and more when memory is short."""
-        short = memory_is_short()
-        allowed = self._max_bytes // 2 if short else self._max_bytes
+        allowed = self._max_bytes // 2 if self._is_short else self._max_bytes
         while self._personas and self.size > allowed:
             key, _ = self._personas.popitem(last=False)
             del self._sizes[key]
         HOT_BYTES.set(self.size)
         HOT_PERSONAS.set(len(self._personas))
+
+    async def _load_small(self, key: Key) -> HotPersona | None:
+        """The whole persona as one statement reads it; None when it has too many items."""
+        (row,) = await self._graph.read(
+            "recall/search/load_small", tenant_id=key[0], persona_id=key[1], limit=SMALL_ITEMS
+        )
+        if row["items"] is None:
+            return None
+        persona = HotPersona(self._dimensions, row["revision"], row["revision"])
+        if row["items"]["id"]:
+            persona.add_loaded(ItemTable.of(row["items"], self._dimensions))
+        persona.add_links(row["links"])
+        return persona
 
     async def _load(self, key: Key) -> HotPersona | None:
         """The whole persona; None when it would not fit.

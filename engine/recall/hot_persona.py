@@ -4,16 +4,16 @@ Pure: takes rows that somebody else has read. New items go to a small last table
 each time; the large ones stay as they were loaded, but for what changes in place.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 import numpy as np
 
 from engine.models import Row
 from engine.recall.changes import CHECKED, ItemState
-from engine.recall.graph_index import LINK_SOURCES, LINKS_PER_HIT
-from engine.recall.ranking import Link, RankedHit, ScoredItems, score_items
+from engine.recall.graph_index import LINKS_PER_HIT
+from engine.recall.profiles import RankingProfile
+from engine.recall.ranking import Link, RankedHit, ScoredItems, Way, score_items, way_along
 from engine.recall.search import Search
 from engine.recall.tables import CONTENT_COLUMNS, STATE_COLUMNS, BoolArray, Columns, ItemTable
 
@@ -22,6 +22,7 @@ MAX_TAILS = 4  # tables of new items, before the persona is loaded anew
 LOADED_STATES = ("active", "pending", "suppressed")  # archived items are left to the graph
 BYTES_PER_LINK = 130  # a tuple in two lists; measured
 SEQUENCE = "PRECEDES"
+MAX_WAYS = 1_000  # items whose ways are kept, about a kilobyte each
 CONFIRM_SECONDS = 1.0  # after which all of a transaction is seen that was seen in part
 
 Neighbor = tuple[str, str, float]  # id, type of the link, strength times weight_modifier
@@ -40,6 +41,9 @@ class HotPersona:
     links: dict[str, list[Neighbor]] = field(default_factory=dict)
     _loaded_tables: int = 0
     _tail: dict[str, list[object]] = field(default_factory=dict)  # columns of the last table
+    # Ways from items that led, for one profile, to rows of the tables as they are.
+    _ways: dict[str, Sequence[Way]] = field(default_factory=dict)
+    _ways_profile: RankingProfile | None = None
 
     @property
     def size(self) -> int:
@@ -79,12 +83,14 @@ class HotPersona:
         self.tables.append(table)
         self._loaded_tables += 1
         self._tail = {}
+        self._ways = {}
 
     def add_links(self, links: Columns) -> None:
         """Add links as they were loaded: each once, from its source to its target."""
         for source_id, id_, type_, strength in link_rows(links):
             self.links.setdefault(source_id, []).append((id_, type_, strength))
             self.links.setdefault(id_, []).append((source_id, type_, strength))
+        self._ways = {}
 
     def place(self, id_: str) -> tuple[ItemTable, int] | None:
         """The table and row of an item; None when it is not in memory."""
@@ -112,9 +118,12 @@ class HotPersona:
         self.remove({*changed_ids} - {*changed["id"]})
         self._append(changed, new)
         for id_ in changed_ids:
+            self._forget_ways(id_)
             self.links.pop(id_, None)
         for source_id, id_, type_, strength in link_rows(links):
             self.links.setdefault(source_id, []).append((id_, type_, strength))
+        for id_ in changed_ids:
+            self._forget_ways(id_)
         return unknown
 
     def add_missing(self, items: Columns) -> None:
@@ -126,6 +135,7 @@ class HotPersona:
         for id_ in ids:
             if place := self.place(id_):
                 place[0].alive[place[1]] = False
+                self._ways = {}
 
     def _append(self, columns: Columns, indices: Sequence[int]) -> None:
         """Add these rows to the last table, or to a new one when that is full.
@@ -137,6 +147,7 @@ class HotPersona:
         kept = [index for index in indices if columns["state"][index] in LOADED_STATES]
         if not kept:
             return
+        self._ways = {}
         names = ("id", *STATE_COLUMNS, *CONTENT_COLUMNS)
         if self._tail:
             last = self.tables.pop()
@@ -183,24 +194,55 @@ class HotPersona:
     def _ranked(self, scored: ScoredItems, search: Search) -> list[RankedHit]:
         if search.profile.spread:
             leads = scored.leads()
-            scored.spread_along(leads, self._ways_from(leads), search.profile)
+            scored.spread_on(leads, self._ways_from(leads, search.profile))
         return scored.ranked(search.wanted_hits, facts_apart=search.facts_apart)
 
-    def _ways_from(self, sources: Iterable[str]) -> Iterator[Link]:
-        """The ways of one link from each source, and of two along a sequence."""
-        for source_id in islice(sources, LINK_SOURCES):
-            neighbors = self.links.get(source_id, [])
-            for id_, type_, strength in neighbors:
-                if type_ != SEQUENCE:
-                    continue
-                yield Link(source_id, id_, type_, strength)
-                for second_id, second_type, further in self.links.get(id_, []):
-                    if second_type == SEQUENCE and second_id != source_id:
-                        yield Link(source_id, second_id, type_, strength, further)
-            others = [neighbor for neighbor in neighbors if neighbor[1] != SEQUENCE]
-            others.sort(key=lambda neighbor: (-neighbor[2], neighbor[0]))
-            for id_, type_, strength in others[:LINKS_PER_HIT]:
-                yield Link(source_id, id_, type_, strength)
+    def _ways_from(
+        self, sources: Iterable[str], profile: RankingProfile
+    ) -> Mapping[str, Sequence[Way]]:
+        """The ways from each source; kept, since most are asked for again and again."""
+        if self._ways_profile is not profile or len(self._ways) > MAX_WAYS:
+            self._ways = {}
+            self._ways_profile = profile
+        for source_id in sources:
+            if source_id not in self._ways:
+                found = ((link, self._index_of(link.id)) for link in self._links_from(source_id))
+                self._ways[source_id] = [
+                    way_along(link, index, profile) for link, index in found if index is not None
+                ]
+        return self._ways
+
+    def _links_from(self, source_id: str) -> Iterator[Link]:
+        """The ways of one link from a source, and of two along a sequence."""
+        neighbors = self.links.get(source_id, [])
+        for id_, type_, strength in neighbors:
+            if type_ != SEQUENCE:
+                continue
+            yield Link(source_id, id_, type_, strength)
+            for second_id, second_type, further in self.links.get(id_, []):
+                if second_type == SEQUENCE and second_id != source_id:
+                    yield Link(source_id, second_id, type_, strength, further)
+        others = [neighbor for neighbor in neighbors if neighbor[1] != SEQUENCE]
+        others.sort(key=lambda neighbor: (-neighbor[2], neighbor[0]))
+        for id_, type_, strength in others[:LINKS_PER_HIT]:
+            yield Link(source_id, id_, type_, strength)
+
+    def _index_of(self, id_: str) -> int | None:
+        """The index of an item among the rows of all tables; None when it is not in memory."""
+        end = sum(map(len, self.tables))
+        for table in reversed(self.tables):
+            end -= len(table)
+            row = table.row_by_id.get(id_)
+            if row is not None and table.alive[row]:
+                return end + row
+        return None
+
+    def _forget_ways(self, id_: str) -> None:
+        """Forget the ways that the links of an item are part of."""
+        self._ways.pop(id_, None)
+        for neighbor_id, type_, _ in self.links.get(id_, ()):
+            if type_ == SEQUENCE:
+                self._ways.pop(neighbor_id, None)
 
     def differs(self, ids: Sequence[str], checked: Sequence[ItemState]) -> bool:
         """Whether any of these items is stored otherwise than it is in memory, or not at all."""

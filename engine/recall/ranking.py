@@ -42,6 +42,21 @@ class Link(NamedTuple):
     further: float | None = None  # strength of the second link, on a way of two
 
 
+class Way(NamedTuple):
+    """Where a link leads, and what share of its source's lead passes along it."""
+
+    target: int  # its index among all items
+    share: float
+    further: float  # along the second link of a way of two, else 1
+
+
+def way_along(link: Link, target: int, profile: RankingProfile) -> Way:
+    """The way of a link that leads to the item with this index."""
+    rate = profile.spread.get(link.type, profile.spread.get("others", 0.0))
+    share = min(MAX_SPREAD, rate * link.strength)
+    return Way(target, share, 1.0 if link.further is None else min(MAX_SPREAD, rate * link.further))
+
+
 @dataclass(frozen=True, slots=True)
 class RankedHit:
     """One hit of a search with its score."""
@@ -166,7 +181,8 @@ class ScoredItems:
         wanted = max(max_hits, FIRST_HITS)
         best, others = self.best_of_turns(totals, wanted, facts_apart=facts_apart)
         living = best if facts_apart else best + others
-        shapes = self._top(totals, np.flatnonzero(self.allowed & ~self.lives), wanted)
+        shape_indices = np.flatnonzero(self.allowed & ~self.lives)
+        shapes = self._top(totals, shape_indices, wanted) if len(shape_indices) else []
         indices = with_shapes(living, shapes, totals)
         return [RankedHit(self, index, float(totals[index])) for index in indices[:max_hits]]
 
@@ -243,26 +259,26 @@ class ScoredItems:
     def spread_along(
         self, leads: Mapping[str, float], links: Iterable[Link], profile: RankingProfile
     ) -> None:
-        """Raise the hits that the best ones are linked to, by the strength of the links.
-
-        A hit that several links lead to gets the largest of their amounts, not the sum.
-        """
-        default_rate = profile.spread.get("others", 0.0)
-        largest: dict[str, float] = {}
-        for source_id, id_, type_, *strengths in links:
-            amount = leads.get(source_id)
-            if amount is None:
-                continue
-            rate = profile.spread.get(type_, default_rate)
-            for strength in strengths:
-                if strength is not None:
-                    amount *= min(MAX_SPREAD, rate * strength)
-            if amount > largest.get(id_, 0.0):
-                largest[id_] = amount
-        for id_, amount in largest.items():
-            index = self.index_of(id_)
+        """Raise the hits that the best ones are linked to, by the strength of the links."""
+        ways: dict[str, list[Way]] = {}
+        for link in links:
+            index = self.index_of(link.id)
             if index is not None:
-                self.spread[index] = amount
+                ways.setdefault(link.source_id, []).append(way_along(link, index, profile))
+        self.spread_on(leads, ways)
+
+    def spread_on(self, leads: Mapping[str, float], ways: Mapping[str, Iterable[Way]]) -> None:
+        """Raise what the ways from the best hits lead to.
+
+        A hit that several ways lead to gets the largest of their amounts, not the sum.
+        """
+        largest: dict[int, float] = {}
+        for source_id, lead in leads.items():
+            for target, share, further in ways.get(source_id, ()):
+                amount = lead * share * further
+                if amount > largest.get(target, 0.0):
+                    largest[target] = amount
+        self.spread[[*largest]] = [*largest.values()]
 
 
 def with_shapes(living: Sequence[int], shapes: Sequence[int], totals: FloatArray) -> Sequence[int]:

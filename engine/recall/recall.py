@@ -179,6 +179,8 @@ class Recall:
             async with self._graph_searches:
                 found = await self._hot_index.find(search)  # it may be in memory by now
                 if found is None:
+                    found = await self._hot_index.find_anew(search)
+                if found is None:
                     RECALLS.labels("graph").inc()
                     return await self._graph_index.find(search, await self._embedder.lexicon())
         RECALLS.labels("memory").inc()

@@ -99,9 +99,9 @@ class InvertedIndex:
 
         They must have the type of the index's own values, else all of those would be converted.
         """
-        firsts = np.searchsorted(self.values, values, "left")
-        lengths = np.searchsorted(self.values, values, "right") - firsts
-        numbers = np.repeat(np.arange(len(values)), lengths)
+        firsts = self.values.searchsorted(values, "left")
+        lengths = self.values.searchsorted(values, "right") - firsts
+        numbers = np.arange(len(values)).repeat(lengths)
         before = lengths.cumsum() - lengths  # how many places belong to the values before each
         return numbers, np.arange(len(numbers)) + (firsts - before)[numbers]
 

@@ -29,6 +29,7 @@ HOT_STATEMENTS = (
     "recall/search/follow_links",
     "recall/search/check_hits",
     "recall/search/read_changes",
+    "recall/search/load_small",
     "recall/search/load_items",
     "recall/search/load_links",
     "recall/context/read_context",

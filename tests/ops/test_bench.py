@@ -187,6 +187,7 @@ async def test_a_recall_is_measured_against_bare_searches_of_the_same(bench: Ben
         "becomes hot in",
         "recall from memory, times the floor at p50",
         "recall from the graph, times the floor at p50",
+        "first recall of a persona, times the floor at p50",
         "share of the exact ten nearest",
         "recalls/s",
     ):

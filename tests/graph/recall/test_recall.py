@@ -20,6 +20,7 @@ from engine.memory.links import add_link
 from engine.memory.memories import NewMemory, change_memory, minimize_memory, remember
 from engine.memory.models import LinkType
 from engine.models import MemoryType
+from engine.recall import hot_index
 from engine.recall.graph_index import GraphIndex
 from engine.recall.recall import Hit, Recall, RecallResult
 from engine.recall.search import Filters
@@ -32,10 +33,14 @@ RECALLS: dict[tuple[str, str], Recall] = {}  # of the running test, by tenant an
 OPEN: dict[str, int] = {}
 
 
-@pytest.fixture(autouse=True, params=["graph", "memory"])
-async def index(request: pytest.FixtureRequest) -> AsyncIterator[None]:
-    """Every test runs with both indexes: each answers alike."""
-    OPEN["hot_bytes"] = 2**26 if request.param == "memory" else 0
+@pytest.fixture(autouse=True, params=["graph", "memory", "small persona"])
+async def index(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[None]:
+    """Every test runs with both indexes: each answers alike, and however a persona was loaded."""
+    OPEN["hot_bytes"] = 0 if request.param == "graph" else 2**26
+    if request.param == "memory":
+        monkeypatch.setattr(hot_index, "SMALL_ITEMS", 0)
     yield
     for recalls in RECALLS.values():
         await recalls.close()
@@ -603,16 +608,22 @@ async def test_no_more_searches_of_the_graph_run_at_once_than_are_allowed(
     assert all(answer.hits for answer in answers)
 
 
+def recalls_by_index() -> dict[str, float]:
+    """How many recalls of this process were answered by each index."""
+    return {
+        index: REGISTRY.get_sample_value("pentimento_recalls_total", {"index": index}) or 0.0
+        for index in ("graph", "memory")
+    }
+
+
 async def test_who_waits_to_search_the_graph_is_answered_from_memory_once_it_can_be(
-    life: Life,
+    life: Life, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(hot_index, "SMALL_ITEMS", 0)
     await keep(life, "Sam keeps bees on the roof.")
     asked = Recall(life.graph, life.embedder, seconds=60, hot_bytes=2**26, graph_searches=1)
 
-    def counted(index: str) -> float:
-        return float(REGISTRY.get_sample_value("pentimento_recalls_total", {"index": index}) or 0)
-
-    before = {index: counted(index) for index in ("graph", "memory")}
+    before = recalls_by_index()
     await asyncio.gather(
         *(
             asked.recall(life.tenant_id, "ada", f"Who keeps {it} bees?", now=LATER)
@@ -621,5 +632,43 @@ async def test_who_waits_to_search_the_graph_is_answered_from_memory_once_it_can
     )
     await asked.close()
 
-    assert counted("graph") - before["graph"] >= 1
-    assert counted("memory") - before["memory"] >= 1
+    after = recalls_by_index()
+    assert after["graph"] - before["graph"] >= 1
+    assert after["memory"] - before["memory"] >= 1
+
+
+async def test_the_first_question_to_a_small_persona_is_answered_from_memory(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("Sam keeps bees on the roof.", "Sam sells honey.", "Sam has a dog."):
+        await keep(life, text)
+    bees = "Sam-keeps-bees-on-the-roof."
+
+    async def first_question(small_items: int) -> tuple[list[str], dict[str, float]]:
+        monkeypatch.setattr(hot_index, "SMALL_ITEMS", small_items)
+        asked = Recall(life.graph, life.embedder, seconds=60, hot_bytes=2**26)
+        before = recalls_by_index()
+        answer = await asked.recall(life.tenant_id, "ada", "Who keeps bees?", now=LATER)
+        after = recalls_by_index()
+        await asked.close()
+        return [hit.id for hit in answer.hits], {it: after[it] - before[it] for it in after}
+
+    of_three, how_of_three = await first_question(3)
+    of_more, how_of_more = await first_question(2)
+
+    assert of_three[0] == of_more[0] == bees
+    assert {*of_three} == {*of_more}
+    assert how_of_three == {"graph": 0, "memory": 1}
+    assert how_of_more == {"graph": 1, "memory": 0}
+
+
+async def test_what_is_forgotten_is_not_in_the_first_answer_of_a_small_persona(life: Life) -> None:
+    secret, _ = await life.say("The vault opens with number forty two.", "Dinner was bread.")
+    await life.night()
+    await flag_message(life.graph, Templates(), life.caller, secret, RULES, now=LATER)
+    asked = Recall(life.graph, life.embedder, seconds=60, hot_bytes=2**26)
+
+    first = await asked.recall(life.tenant_id, "ada", "Was there bread for dinner?", now=LATER)
+    await asked.close()
+
+    assert [hit.text for hit in first.hits] == ["Sam: Dinner was bread."]

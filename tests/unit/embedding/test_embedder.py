@@ -45,6 +45,17 @@ async def test_near_in_meaning_is_near_in_space(onnx: Embedder) -> None:
     assert cat @ kitten > 0.5 > 0.3 > cat @ invoice
 
 
+async def test_batches_encoded_side_by_side_give_each_text_its_own_vector(onnx: Embedder) -> None:
+    texts = [f"Harbour number {n} " + "and its boats " * (n % 7) for n in range(43)]
+    alone = [(await onnx.embed([text]))[0] for text in texts]
+
+    together = await onnx.embed(texts)
+
+    nearest = np.argmax(np.stack(together) @ np.stack(alone).T, axis=1)
+    assert nearest.tolist() == [*range(43)]
+    assert np.allclose(together, alone, atol=1e-5)
+
+
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 async def test_a_text_has_one_vector_alone_or_among_others(precision: str) -> None:
     embedder = an_embedder(embedding_precision=precision)
