@@ -305,10 +305,8 @@ class Walk:
             tools=NightTools(embedder),
         )
         embedder.close()
-        page = await self.call(
-            "list_memories", persona_id="ada", keep=False, type="forgotten_shape"
-        )
-        shape_id = page["items"][0]["memory_id"]
+        page = await self.call("list_shapes", persona_id="ada", keep=False)
+        (shape_id,) = (shape["shape_id"] for shape in page["items"] if shape["drawn_by"] == "night")
         await self.call("add_persona", body={"id": "mira", "name": "Mira"}, keep=False)
         await self.call("read_shadow", persona_id="ada")
         await self.call("share_shape", shape_id=shape_id, body={"persona_id": "mira"})

@@ -57,7 +57,7 @@ CONFLICTS: dict[str, tuple[dict[str, str], Any]] = {
     "remember": ({}, {"memory_id": "kept", "memory_type": "semantic", "text": "Something else."}),
     "add_shape": (
         {},
-        {"shape_id": "lost", "connected_themes": "boats", "felt_absence": "Something else."},
+        {"shape_id": "gone", "connected_themes": "boats", "felt_absence": "Something else."},
     ),
     "add_contract_shape": (
         {},

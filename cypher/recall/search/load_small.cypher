@@ -86,6 +86,7 @@ RETURN
         source_id: [item IN items | item.source_id],
         token_estimate: [item IN items | item.token_estimate],
         passage: [item IN items | item.passage],
+        shape_memories: [item IN items | item.shape_memories],
         // end: item_states
         text: [item IN items | item.text],
         packed_vectors: [item IN items | item.packed_vectors]
