@@ -11,7 +11,8 @@ import numpy.typing as npt
 from engine.models import MemoryType
 from engine.recall.asked import Asked
 from engine.recall.profiles import RankingProfile
-from engine.recall.ranking import EPOCH, MICROSECOND, RankedHit, ScoredItems
+from engine.recall.ranking import RankedHit, ScoredItems
+from engine.recall.signals import EPOCH, MICROSECOND
 from engine.recall.tables import OTHER_STATE, STATES, TYPES, BoolArray, ItemTable
 
 MAX_PAGED = 200  # hits that can be paged through; with narrow filters as many are ranked

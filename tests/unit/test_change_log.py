@@ -35,6 +35,7 @@ LOGGED_BY_CALLER = {
     "night/undo/undo_prune": "record_undone_step logs what the undo has changed",
     "night/undo/undo_redraw": "record_undone_step logs what the undo has changed",
     "night/undo/undo_strengthen": "record_undone_step logs what the undo has changed",
+    "memory/shapes/relearn_shape": "settle_relearned logs after it has withdrawn shapes",
     "memory/shapes/withdraw_shapes": "returns what it has changed, to all that run it",
     "night/shapes/draw_shape": "record_step logs what a step has changed",
 }

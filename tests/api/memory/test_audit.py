@@ -9,8 +9,13 @@ import httpx
 import pytest
 
 from api.application import Application
+from engine.access.models import Caller, Role
+from engine.embedding.embedder import open_embedder
+from engine.memory.shapes import list_shapes
 from engine.night.nights import run_night
+from engine.night.steps import NightTools
 from engine.night.undo import undo_run
+from engine.settings import Settings
 from engine.store.graph import Graph
 from tests.api.access.test_access import body_of, operations
 from tests.api.conftest import NewCaller
@@ -65,7 +70,16 @@ CALLS: tuple[tuple[str, str, str, Any], ...] = (
     ("POST", "/candidates/fact/restore", "restore_candidate", "passed over"),
     ("DELETE", "/candidates/second", "remove_candidate", "second"),
     ("POST", "/personas/ada/duplicate", "duplicate_persona", {"id": "ada-2"}),
+    ("POST", "/personas", "add_persona", {"id": "eve", "name": "Eve"}),
+    ("POST", "/memories/other/archive", "archive_memory", None),
+    ("POST", "/personas/ada/shapes", "add_shape", "shape"),
+    ("POST", "/identities/ada/shapes", "add_contract_shape", "contract shape"),
+    ("POST", "/memories/{shape_id}/recalls", "record_recall", "drawn"),
+    ("POST", "/shapes/{shape_id}/share", "share_shape", {"persona_id": "eve"}),
+    ("POST", "/shapes/{shape_id}/relearn", "relearn_shape", None),
 )
+# One for what was told of, and one for what was heard.
+TWO_EVENTS = {"share_shape"}
 
 
 async def events(admin: httpx.AsyncClient) -> list[dict[str, Any]]:
@@ -85,6 +99,9 @@ def body_for(given: Any, operation: str) -> Any:
         "kept": lambda: {**item, "memory_id": "kept"},
         "other": lambda: {**item, "memory_id": "other", "text": "Sam lives in Porto."},
         "candidate": lambda: {**item, "candidate_id": "fact", "text": "Sam rides the tram."},
+        "shape": lambda: {"connected_themes": "boats", "felt_absence": "They are gone."},
+        "contract shape": lambda: {"connectedThemes": "boats", "feltAbsence": "They are gone."},
+        "drawn": lambda: {"response": "It made me smile.", "valence": "Positive"},
         "range": lambda: {"first_message_id": "m1", "last_message_id": "m1"},
     }
     if not isinstance(given, str):
@@ -106,7 +123,7 @@ def test_every_route_that_writes_is_asked(app: Application) -> None:
 
 @pytest.mark.spec("SEC-04")
 async def test_every_change_of_state_is_written_down_once(
-    graph: Graph, tenant_id: str, new_caller: NewCaller
+    settings: Settings, graph: Graph, tenant_id: str, new_caller: NewCaller
 ) -> None:
     admin = await new_caller(tenant_id)
     ids: dict[str, str] = {}
@@ -118,6 +135,8 @@ async def test_every_change_of_state_is_written_down_once(
         if given == "second":
             second = {"memory_type": "semantic", "text": "Sam has a cat.", "candidate_id": given}
             await admin.post("/api/personas/ada/candidates", json=second)
+        if given == "drawn":
+            ids["shape_id"] = await drawn_shape(graph, settings, tenant_id)
         before = await events(admin)
         answer = await admin.request(
             method, f"/api{path.format(**ids)}", json=body_for(given, operation)
@@ -130,12 +149,12 @@ async def test_every_change_of_state_is_written_down_once(
         written = (await events(admin))[len(before) :]
         if operation in WITHOUT_EVENT:
             assert not written, operation
-        elif len(written) != 1:
+        elif len(written) != (2 if operation in TWO_EVENTS else 1):
             missing.append((operation, written))
-        else:
-            assert written[0]["by"].startswith("key:"), operation
-            assert datetime.fromisoformat(written[0]["at"]).tzinfo, operation
-            assert "tram" not in str(written[0]), operation
+        for event in written:
+            assert event["by"].startswith("key:"), operation
+            assert datetime.fromisoformat(event["at"]).tzinfo, operation
+            assert "tram" not in str(event), operation
 
     assert not missing
 
@@ -146,6 +165,19 @@ async def pass_over(graph: Graph, admin: httpx.AsyncClient, tenant_id: str) -> N
     later = datetime.now(UTC) + timedelta(days=2)
     await run_night(graph, tenant_id, "ada", now=later, started_by="test")
     await admin.post("/api/messages/m1/undo", json={})
+
+
+async def drawn_shape(graph: Graph, settings: Settings, tenant_id: str) -> str:
+    """The id of the shape that a night draws of what was archived."""
+    next_night = datetime.now(UTC) + timedelta(days=3)
+    embedder = open_embedder(settings)
+    tools = NightTools(embedder)
+    await run_night(graph, tenant_id, "ada", now=next_night, started_by="test", tools=tools)
+    embedder.close()
+    caller = Caller(tenant_id, "test", Role.ADMIN)
+    page = await list_shapes(graph, caller, "ada", limit=10)
+    (shape_id,) = (shape.shape_id for shape in page.items if shape.drawn_by == "night")
+    return shape_id
 
 
 @pytest.mark.spec("SEC-04")

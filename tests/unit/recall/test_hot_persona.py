@@ -15,8 +15,8 @@ from engine.recall.asked import Asked
 from engine.recall.hot_persona import CONFIRM_SECONDS, LOADED_STATES, TAIL_ROWS, HotPersona
 from engine.recall.profiles import PROFILES
 from engine.recall.questions import parse_question
-from engine.recall.ranking import EPOCH
 from engine.recall.search import Filters, Search
+from engine.recall.signals import EPOCH
 from engine.recall.tables import CONTENT_COLUMNS, STATE_COLUMNS, ItemTable, QuantizedQuestion
 from engine.text import term_hashes
 

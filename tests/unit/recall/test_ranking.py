@@ -8,16 +8,8 @@ from engine.embedding import Lexicon, MemoryVectors, normalized
 from engine.recall.asked import Asked
 from engine.recall.profiles import PROFILES
 from engine.recall.questions import parse_question
-from engine.recall.ranking import (
-    EPOCH,
-    Link,
-    RankedHit,
-    ScoredItems,
-    moment,
-    score_items,
-    time_signal,
-    with_shapes,
-)
+from engine.recall.ranking import Link, RankedHit, ScoredItems, score_items, with_shapes
+from engine.recall.signals import EPOCH, moment, time_signal
 from engine.recall.tables import ItemTable
 from engine.text import term_hashes
 
