@@ -99,19 +99,24 @@ class HotIndex:
     async def find_anew(self, search: Search) -> tuple[list[RankedHit], bool] | None:
         """The same of a persona that is not in memory; None to ask the graph.
 
-        A small one is read whole, in one round trip, and ranked as it was just read. A larger one
-        is loaded in the background.
+        A small one is read whole, in one round trip, and ranked as it was just read.
         """
         key = (search.tenant_id, search.persona_id)
-        if not self._can_answer(search) or key in self._too_large:
+        known = (self._personas, self._loads, self._too_large)
+        if not self._can_answer(search) or any(key in kept for kept in known):
             return None
-        if key not in self._personas and key not in self._loads:
-            if persona := await self._load_small(key):
-                if persona.size <= self._max_bytes:
-                    self._keep(key, persona)
-                return persona.rank(search)
+        persona = await self._load_small(key)
+        if persona is None:
+            return None
+        if persona.size <= self._max_bytes:
+            self._keep(key, persona)
+        return persona.rank(search)
+
+    def load_for(self, search: Search) -> None:
+        """Load the persona of a search in the background, for the next one."""
+        key = (search.tenant_id, search.persona_id)
+        if key not in self._personas and self._can_answer(search):
             self.load_later(key)
-        return None
 
     def _can_answer(self, search: Search) -> bool:
         asks_graph = search.by_spelling or search.filters.include_archived

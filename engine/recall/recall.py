@@ -183,7 +183,9 @@ class Recall:
                     found = await self._hot_index.find_anew(search)
                 if found is None:
                     RECALLS.labels("graph").inc()
-                    return await self._graph_index.find(search, await self._embedder.lexicon())
+                    found = await self._graph_index.find(search, await self._embedder.lexicon())
+                    self._hot_index.load_for(search)  # not before, or this one would wait for it
+                    return found
         RECALLS.labels("memory").inc()
         return found
 
