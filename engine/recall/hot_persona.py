@@ -140,17 +140,23 @@ class HotPersona:
     def _append(self, columns: Columns, indices: Sequence[int]) -> None:
         """Add these rows to the last table, or to a new one when that is full.
 
-        Rows with the same id are replaced. Rows in a state that is not kept in memory are left out.
+        Rows with the same id are replaced. Rows in a state that is not kept in memory, or that were
+        read in part, are left out. When it fails, the tables are as they were.
         """
         for index in indices:
             self.remove([columns["id"][index]])
-        kept = [index for index in indices if columns["state"][index] in LOADED_STATES]
+        kept = [
+            index
+            for index in indices
+            if columns["state"][index] in LOADED_STATES
+            and columns["packed_vectors"][index] is not None
+        ]
         if not kept:
             return
         self._ways = {}
         names = ("id", *STATE_COLUMNS, *CONTENT_COLUMNS)
         if self._tail:
-            last = self.tables.pop()
+            last = self.tables[-1]
             # What has changed in place since the table was made is in its columns.
             rows = np.flatnonzero(last.alive).tolist()
             packed = self._tail["packed_vectors"]
@@ -161,12 +167,10 @@ class HotPersona:
             }
         else:
             before = {name: [] for name in names}
-        self._tail = {
-            name: [*before[name], *(columns[name][index] for index in kept)] for name in names
-        }
-        self.tables.append(ItemTable.of(self._tail, self.dimensions))
-        if len(self._tail["id"]) >= TAIL_ROWS:
-            self._tail = {}
+        tail = {name: [*before[name], *(columns[name][index] for index in kept)] for name in names}
+        table = ItemTable.of(tail, self.dimensions)
+        self.tables[len(self.tables) - bool(self._tail) :] = [table]
+        self._tail = tail if len(table) < TAIL_ROWS else {}
 
     def rank(self, search: Search) -> tuple[list[RankedHit], bool]:
         """The hits of all pages, and whether flagged ones are among them."""

@@ -142,7 +142,8 @@ class ItemTable:
 
     @classmethod
     def of(cls, columns: Columns, dimensions: int) -> "ItemTable":
-        """The table of what a search or a load returned."""
+        """The table of what a search or a load returned, without items that were read in part."""
+        columns = whole_items(columns)
         vectors = VectorMatrix.unpack(columns["packed_vectors"], dimensions)
         lengths = lengths_of(vectors.vectors)
         texts = columns["text"]
@@ -238,6 +239,19 @@ class ItemTable:
         self.valid_to[row] = end_of(state["valid_to"])
         self.states[row] = STATES.get(state["state"], OTHER_STATE)
         self.types[row] = TYPES[state["memory_type"]]
+
+
+def whole_items(columns: Columns) -> Columns:
+    """These items without those that have no vectors.
+
+    Neo4j shows parts of a transaction before all of it: of a shape that is just withdrawn, or drawn
+    again, a statement may have read the state of one side and no vectors. The change is read again.
+    """
+    packed = columns["packed_vectors"]
+    if None not in packed:
+        return columns
+    rows = [row for row, vectors in enumerate(packed) if vectors is not None]
+    return {name: [values[row] for row in rows] for name, values in columns.items()}
 
 
 def lengths_of(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:

@@ -124,6 +124,15 @@ class ChangingPersona(RuleBasedStateMachine):
         self.stored[id_] = item(id_, words, state=state, flagged=flagged)
         self.tell(id_, content=True)
 
+    @rule(id_=st.sampled_from("abcdefgh"), text=st.sampled_from((None, "")))
+    def read_in_part_and_then_whole(self, id_: str, text: str | None) -> None:
+        """A transaction is just taking its vectors away, or setting them."""
+        if id_ in self.stored:
+            in_part = {**self.stored[id_], "text": text, "packed_vectors": None}
+            unknown = self.persona.apply([id_], columns([in_part]), NO_LINKS)
+            self.persona.add_missing(columns(in_part for _ in unknown))
+            self.tell(id_, content=True)
+
     @rule(
         id_=st.sampled_from("abcdefgh"),
         state=st.sampled_from((*LOADED_STATES, "archived", "merged")),
@@ -183,6 +192,26 @@ def test_many_new_items_fill_tables_until_a_new_load_is_due() -> None:
 
     assert len(persona) == 7 * TAIL_ROWS + 1
     assert persona.is_fragmented
+
+
+def test_an_item_that_was_read_in_part_is_in_no_table() -> None:
+    in_part = item("in part", packed_vectors=None, text="")
+    persona = loaded([item("whole"), in_part])
+
+    persona.apply(["another"], columns([{**in_part, "id": "another"}]), NO_LINKS)
+
+    assert [id_ for id_, _ in ranked(persona)] == ["whole"]
+
+
+def test_a_change_that_cannot_be_applied_leaves_the_tables_as_they_were() -> None:
+    persona = loaded([item("a")])
+    persona.apply(["b"], columns([item("b")]), NO_LINKS)
+
+    with pytest.raises(KeyError):
+        persona.apply(["c"], columns([item("c", memory_type="unheard of")]), NO_LINKS)
+    persona.apply(["d"], columns([item("d")]), NO_LINKS)
+
+    assert {id_ for id_, _ in ranked(persona)} == {"a", "b", "d"}
 
 
 @pytest.mark.parametrize(
