@@ -54,7 +54,7 @@ CLIENTS, SECONDS = 32, 60
 CLIENT_RECALL = "recall of one client"
 FLOOR = "one bare hybrid statement: the floor"
 HOT, COLD, FIRST = "recall from memory", "recall from the graph", "first recall of a persona"
-HOT_BYTES = 2**31  # room for all personas of a size, so that none is dropped
+HOT_BYTES = 2**33  # room for all personas of a size, a million memories too
 # Times the floor; growth of the probe from one size to the next; share of the exact hits.
 GOALS = {
     HOT: {"p50": 1.0, "p95": 1.5},
