@@ -266,6 +266,7 @@ def allowed() -> dict[str, Cost]:
         if not line.startswith("|"):
             break
         name, hits, most = [cell.strip().replace(",", "") for cell in line.strip("|").split("|")]
+        assert name not in rows, f"{name} stands twice in {DOCUMENT.name}"
         rows[name] = Cost(int(hits), int(most))
     return rows
 
