@@ -21,7 +21,7 @@ from engine.recall.questions import Question, parse_question
 from engine.recall.ranking import RankedHit
 from engine.recall.reranking import Reranker, rerank
 from engine.recall.search import MAX_PAGED, Filters, Search
-from engine.recall.signals import moment
+from engine.recall.times import moment
 from engine.store import Graph, decode_place, encode_cursor
 
 PROFILE_CACHE_SIZE = 10_000  # personas

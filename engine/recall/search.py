@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +11,8 @@ from engine.models import MemoryType
 from engine.recall.asked import Asked
 from engine.recall.profiles import RankingProfile
 from engine.recall.ranking import RankedHit, ScoredItems
-from engine.recall.signals import EPOCH, MICROSECOND
 from engine.recall.tables import OTHER_STATE, STATES, TYPES, BoolArray, ItemTable
+from engine.recall.times import microseconds
 
 MAX_PAGED = 200  # hits that can be paged through; with narrow filters as many are ranked
 RANKED_HITS = 80  # hits of a question without narrow filters
@@ -144,9 +143,3 @@ def is_among(numbers: npt.NDArray[np.int8], wanted: Sequence[int]) -> BoolArray:
     by_number = np.zeros(max(*STATES.values(), OTHER_STATE, *TYPES.values()) + 1, bool)
     by_number[wanted] = True
     return by_number[numbers]
-
-
-def microseconds(at: datetime) -> float:
-    """A time as statements return it."""
-    value: Any = (at - EPOCH) / MICROSECOND
-    return float(value)

@@ -1,7 +1,7 @@
 """Signals: the reasons for each item to be a hit, as numbers beside one another."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 
@@ -9,12 +9,11 @@ from engine.recall.asked import Asked
 from engine.recall.fulltext import letter_groups
 from engine.recall.questions import Period, Question
 from engine.recall.tables import FloatArray, ItemTable
+from engine.recall.times import microseconds
 
 Signals = dict[str, FloatArray]  # by signal: one number for each item
 
 MAX_SPELLED_CHARACTERS = 2000  # of a text that are compared by spelling
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
 DAY = 86_400e6  # microseconds
 
 
@@ -36,16 +35,11 @@ def item_signals(table: ItemTable, asked: Asked, now: datetime, *, by_spelling: 
     }
 
 
-def moment(microseconds: int) -> datetime:
-    """The time that a statement returns as microseconds since 1970."""
-    return EPOCH + microseconds * MICROSECOND
-
-
 def metadata_signals(table: ItemTable, question: Question, now: datetime) -> Signals:
     """The signals that depend neither on vectors nor on words."""
     numbers = table.numbers
     said_at = numbers["said_at"]
-    age_in_days = ((now - EPOCH) / MICROSECOND - said_at) / DAY
+    age_in_days = (microseconds(now) - said_at) / DAY
     person = next(iter(question.people)) if len(question.people) == 1 else None
     persona = None if question.asks_persona else question.persona
     return {
@@ -67,7 +61,7 @@ def time_signal(periods: Sequence[Period], said_at: FloatArray) -> FloatArray:
     """How well the time of each item fits the best of the periods; 0 without periods."""
     fit = np.zeros(len(said_at))
     for period in periods:
-        start, end = ((at - EPOCH) / MICROSECOND for at in (period.start, period.end))
+        start, end = microseconds(period.start), microseconds(period.end)
         days_late = (said_at - end) / DAY
         # People speak of things when they happen, or some days later.
         steps = np.select([days_late < 0, days_late < 7, days_late < 31], [1.0, 0.7, 0.3])

@@ -16,8 +16,8 @@ from engine.recall.hot_persona import CONFIRM_SECONDS, LOADED_STATES, TAIL_ROWS,
 from engine.recall.profiles import PROFILES
 from engine.recall.questions import parse_question
 from engine.recall.search import Filters, Search
-from engine.recall.signals import EPOCH
 from engine.recall.tables import CONTENT_COLUMNS, STATE_COLUMNS, ItemTable, QuantizedQuestion
+from engine.recall.times import EPOCH
 from engine.text import term_hashes
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)

@@ -9,8 +9,9 @@ from engine.recall.asked import Asked
 from engine.recall.profiles import PROFILES
 from engine.recall.questions import parse_question
 from engine.recall.ranking import Link, RankedHit, ScoredItems, score_items, with_shapes
-from engine.recall.signals import EPOCH, moment, time_signal
+from engine.recall.signals import time_signal
 from engine.recall.tables import ItemTable
+from engine.recall.times import EPOCH, moment
 from engine.text import term_hashes
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
