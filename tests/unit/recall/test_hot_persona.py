@@ -198,9 +198,12 @@ def test_an_item_that_was_read_in_part_is_in_no_table() -> None:
     in_part = item("in part", packed_vectors=None, text="")
     persona = loaded([item("whole"), in_part])
 
-    persona.apply(["another"], columns([{**in_part, "id": "another"}]), NO_LINKS)
+    together = [{**in_part, "id": "another"}, item("boat", ["boat"])]
+    persona.apply(["another", "boat"], columns(together), NO_LINKS)
+    persona.apply(["tea"], columns([item("tea", ["tea"])]), NO_LINKS)
 
-    assert [id_ for id_, _ in ranked(persona)] == ["whole"]
+    whole = [item("whole"), item("boat", ["boat"]), item("tea", ["tea"])]
+    assert ranked(persona, asked="a boat?") == ranked(loaded(whole), asked="a boat?")
 
 
 def test_a_change_that_cannot_be_applied_leaves_the_tables_as_they_were() -> None:
